@@ -1,7 +1,7 @@
 //! From few workers to many, from few tasks to millions: `cargo bench --bench growth`. (`cargo test --benches` only sees that it runs.)
 //! `-- --most N` ends at N tasks, `-- --rounds N` takes the median of N.
 //!
-//! * **storm**: every task spawns two, to a depth; nobody waits for them but the thread outside.
+//! * **storm**: every task spawns two, to a depth; only the thread outside waits for them.
 //! * **at once**: one task spawns all, and awaits their handles: all are there at the same time.
 //!
 //! On a machine with fewer cores than workers this says what more workers cost, not what they bring.
@@ -74,7 +74,7 @@ fn task(storm: Arc<Storm>, n: u64) {
         // Release, and Acquire by the last: the sum is whole when it is read.
         if storm.left.fetch_sub(1, Release) == 1 {
             storm.left.load(Acquire);
-            storm.end.send(()).expect("somebody waits");
+            storm.end.send(()).expect("a receiver waits");
         }
     }));
 }

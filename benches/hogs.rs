@@ -125,7 +125,7 @@ fn lateness(preempts: bool, time: Duration) -> Vec<Duration> {
     let (tell, told) = mpsc::channel();
     let ticker = runtime.go(move || {
         let mut late = vec![];
-        tell.send(()).expect("somebody listens");
+        tell.send(()).expect("there is a reader");
         let start = Instant::now();
         while start.elapsed() < time {
             let asked = Instant::now();

@@ -7,7 +7,7 @@
 //! ```text
 //! cargo bench --bench instructions                    all of them
 //! cargo bench --bench instructions -- yield timer     some
-//! cargo bench --bench instructions -- --play yield 120000 off     one workload, without a tool; `off`: nobody is preempted
+//! cargo bench --bench instructions -- --play yield 120000 off     one workload, without a tool; `off`: without preemption
 //! ```
 //!
 //! Exit status: 0 if all are within their budgets, or there is no valgrind, which is said; 1 if one is not; 2 on a usage error.
@@ -30,7 +30,7 @@ const BUDGETS: [Budget; 8] = [
         workload: "yields",
         operation: "one of a hundred tasks yields",
         most: 495.0,
-        why: "as `yield`: who is next does not matter",
+        why: "as `yield`: which is next does not matter",
     },
     Budget {
         workload: "pingpong",

@@ -12,14 +12,14 @@ const TASKS: u32 = 8;
 fn main() {
     measure("8 tasks that yield, one P", Runtime::builder().procs(1));
     measure("the same, timed", Runtime::builder().procs(1).latency_histogram(true));
-    measure("the same, watched by who does nothing", Runtime::builder().procs(1).observer(()));
+    measure("the same, with an observer that does nothing", Runtime::builder().procs(1).observer(()));
     // Where it goes costs what the disk costs; here, nothing.
     let nowhere = if cfg!(windows) { "NUL" } else { "/dev/null" };
     measure("the same, traced to a file", Runtime::builder().procs(1).trace(nowhere));
     #[cfg(feature = "console")]
     measure("the same, with a console", Runtime::builder().procs(1).console(([127, 0, 0, 1], 0)));
     measure_spawn("a task is made, and awaited", Runtime::builder().procs(1));
-    measure_spawn("the same, watched by who does nothing", Runtime::builder().procs(1).observer(()));
+    measure_spawn("the same, with an observer that does nothing", Runtime::builder().procs(1).observer(()));
     measure_spawn("the same, traced to a file", Runtime::builder().procs(1).trace(nowhere));
     #[cfg(feature = "console")]
     measure_spawn("the same, with a console", Runtime::builder().procs(1).console(([127, 0, 0, 1], 0)));

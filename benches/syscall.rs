@@ -1,6 +1,6 @@
 //! What it costs to give a P away: `cargo bench --bench syscall`. (`cargo test --benches` only sees that it runs.)
 //!
-//! * `syscall(|| pread 4 KiB)` that nobody steals against the bare call: both interleaved in one run, medians.
+//! * `syscall(|| pread 4 KiB)` whose P is not retaken against the bare call: both interleaved in one run, medians.
 //! * How soon a P is retaken whose task sits in a system call while another task waits.
 
 use spinpark::{Runtime, blocking, checkpoint, go, syscall};

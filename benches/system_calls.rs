@@ -30,7 +30,7 @@ const BUDGETS: [Budget; 9] = [
     none("spawn", "a future is spawned and awaited"),
     none("go", "a closure is spawned and awaited"),
     none("syscall", "a call that may block, and does nothing"),
-    none("mutex", "a lock that nobody has is taken and released"),
+    none("mutex", "a free lock is taken and released"),
     none("timer", "a sleep of a second is made, polled once and dropped"),
     Budget {
         workload: "echo",
@@ -47,7 +47,7 @@ const BUDGETS: [Budget; 9] = [
 ];
 
 const fn none(workload: &'static str, operation: &'static str) -> Budget {
-    Budget { workload, operation, most: NONE, why: "nobody sleeps, and nobody is woken" }
+    Budget { workload, operation, most: NONE, why: "no thread sleeps, and none is woken" }
 }
 
 fn main() -> ExitCode {

@@ -14,7 +14,7 @@ fn read_slowly(n: u32) -> u32 {
     n * n
 }
 
-/// Takes a while, and never waits. `checkpoint` lets others run who have waited for long.
+/// Takes a while, and never waits. `checkpoint` lets tasks run that have waited for long.
 fn count_primes(below: u32) -> usize {
     let is_prime = |n: &u32| {
         checkpoint();

@@ -37,7 +37,7 @@ impl Executor {
 }
 
 impl Drop for Executor {
-    /// Ends the Ms after what they run now. What never ran is dropped, and whoever awaits it is told.
+    /// Ends the Ms after what they run now. What never ran is dropped, and the tasks that await it get an error.
     fn drop(&mut self) {
         self.0.close().into_iter().for_each(|g| drop(into_runnable(g)));
     }
@@ -49,7 +49,7 @@ fn spawn<F: Future<Output: Send> + Send + 'static>(kernel: &Kernel, future: F) -
         Some(kernel) => schedule(&kernel, runnable),
         None => drop(runnable),
     };
-    // A task that panics gives the panic to who awaits it, and harms no M.
+    // A task that panics gives the panic to the task that awaits it, and harms no M.
     let (runnable, task) = async_task::Builder::new().propagate_panic(true).spawn(|()| future, schedule);
     runnable.schedule();
     task
@@ -75,7 +75,7 @@ fn live(kernel: &Kernel, mut worker: Worker) {
     while let Some((mine, g)) = kernel.next(worker) {
         M.set(Some((Arc::clone(kernel), mine)));
         into_runnable(g).run();
-        (_, worker) = M.take().expect("nobody else takes it");
+        (_, worker) = M.take().expect("no other thread takes it");
     }
 }
 

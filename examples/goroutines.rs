@@ -25,7 +25,7 @@ fn sieve(numbers: Receiver<u32>, prime: u32) -> Receiver<u32> {
     go(move || {
         while let Ok(n) = numbers.recv().wait() {
             if n % prime != 0 && send.send(n).wait().is_err() {
-                return; // nobody listens any more
+                return; // the receiver is gone
             }
         }
     });

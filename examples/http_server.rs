@@ -1,7 +1,7 @@
 //! Serves HTTP: `cargo run --release --example http_server --features hyper -- 127.0.0.1:7000`.
 //!
 //! One task listens, one serves each connection. hyper reads and writes; the streams, the tasks and the timer are
-//! spinpark's. It ends by SIGTERM or SIGINT (Ctrl-C): it accepts nobody any more, answers whoever has asked, for ten seconds
+//! spinpark's. It ends by SIGTERM or SIGINT (Ctrl-C): it accepts no more connections, answers the requests that have come, for ten seconds
 //! at most, and goes; a second one ends it at once. Try it:
 //!
 //! ```text
@@ -77,7 +77,7 @@ async fn serve(stream: TcpStream, life: Life) {
     let _ = stream.set_nodelay(true);
     let mut http = http1::Builder::new();
     // A client that is slow to send a head is sent away in the end. Answers to requests that came together leave
-    // together. Who has sent all its requests may say so, and is answered all the same.
+    // together. A client that has sent all its requests may close its side, and is answered all the same.
     http.timer(Timer).pipeline_flush(true).half_close(true);
     let mut connection = pin!(http.serve_connection(Io::new(stream), service_fn(answer)));
     let outcome = select! {
@@ -119,7 +119,7 @@ async fn listen(address: String, ends: Receiver<Infallible>) -> io::Result<()> {
     eprintln!("try: curl -i http://{address}/headers; Ctrl-C ends it, after what it is answering");
     let (lives, all_ended) = chan::rendezvous();
     accept(&listener, &Life { ends, _lives: lives }).await;
-    // Who connects from now on is refused.
+    // A client that connects from now on is refused.
     drop(listener);
     if time::timeout(GRACE, all_ended.recv()).await.is_err() {
         eprintln!("some are still being answered after {} s: they are cut off", GRACE.as_secs());

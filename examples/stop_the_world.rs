@@ -1,7 +1,7 @@
 //! A picture of a moving world: `cargo run --example stop_the_world`.
 //!
-//! Tasks move money between accounts, without a lock around two of them. Somebody who adds the accounts up while they
-//! run sees a wrong sum; somebody who stops the world sees the right one, every time. In between the number of tasks
+//! Tasks move money between accounts, without a lock around two of them. A task that adds the accounts up while they
+//! run sees a wrong sum; one that stops the world sees the right one, every time. In between the number of tasks
 //! that run at once is changed, too.
 
 use spinpark::{Runtime, checkpoint};

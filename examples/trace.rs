@@ -83,13 +83,13 @@ async fn ping_pong() {
     }
 }
 
-/// How often it was thrown, and who waits for it.
+/// How often it was thrown, and the waiter for it.
 #[derive(Default)]
 struct Ball(Mutex<(u64, Option<Waker>)>);
 
 impl Ball {
     fn poll_turn(&self, turn: u64, cx: &Context<'_>) -> Poll<()> {
-        let mut ball = self.0.lock().expect("nobody panics");
+        let mut ball = self.0.lock().expect("no panic under it");
         if ball.0 == turn {
             return Poll::Ready(());
         }
@@ -98,7 +98,7 @@ impl Ball {
     }
 
     fn throw(&self) {
-        let mut ball = self.0.lock().expect("nobody panics");
+        let mut ball = self.0.lock().expect("no panic under it");
         ball.0 += 1;
         ball.1.take().into_iter().for_each(Waker::wake);
     }

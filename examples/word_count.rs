@@ -5,7 +5,7 @@
 //! ```
 //!
 //! One task a file; a large file is cut into pieces by the task that read it, one task each. No task waits for another:
-//! each takes a tally that nobody uses from the bench (or a new one), counts into it, and puts it back. So there are as
+//! each takes a free tally from the bench (or a new one), counts into it, and puts it back. So there are as
 //! many tallies as there were tasks at once, and only those are added up at the end.
 
 use spinpark::{Runtime, go};

@@ -10,7 +10,7 @@
 //!   M0 ── holds ── P0: runnext ▣  ring ▣ ▣ ▣ ▢      M1 ── holds ── P1: runnext ▢  ring ▢ ▢ ▢ ▢
 //!                                      └────────── half of it, stolen ─────────────────►
 //!   M2 ── sleeps                                    P2: idle
-//!                       who wakes M2 when one more G comes?
+//!                       which thread wakes M2 when one more G comes?
 //! ```
 //!
 //! * **G**: a task; to the kernel one number, moved and never copied.

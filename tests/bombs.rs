@@ -1,4 +1,4 @@
-//! Code of the user's that panics where the runtime calls or drops it: it harms nobody, and the runtime goes on. A module names whose
+//! Code of the user's that panics where the runtime calls or drops it: it harms no other task, and the runtime goes on. A module names whose
 //! code it is, a function where it panics.
 
 use spinpark::sync::{self, oneshot, watch};
@@ -368,7 +368,7 @@ mod a_waker {
 
     fn ignore<T>(_: T) {}
 
-    /// Each way to wait, by name. Who ends it must not learn of the waker that waits there; it may be gone already, with its future.
+    /// Each way to wait, by name. The party that ends it must not learn of the waker that waits there; it may be gone already, with its future.
     fn ways(runtime: &Runtime) -> Vec<(&'static str, Wait)> {
         let mut ways = Vec::new();
         let mut way = |name, wait| ways.push((name, wait));
@@ -460,7 +460,7 @@ mod a_waker {
                     // Its own caller has its panic.
                     let _ = catch_unwind(AssertUnwindSafe(|| poll(waiting.as_mut(), &waker)));
                     let ended = catch_unwind(AssertUnwindSafe(ends));
-                    assert!(ended.is_ok(), "{name}: whoever wakes a waker that panics in {place:?} has its panic");
+                    assert!(ended.is_ok(), "{name}: the caller of a waker that panics in {place:?} gets its panic");
                 }
             }
         });

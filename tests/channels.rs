@@ -18,7 +18,7 @@ fn with_procs(n: usize) -> Runtime {
     Runtime::builder().procs(n).build().expect("a runtime")
 }
 
-/// Polls once, and nobody is woken.
+/// Polls once, without a waker.
 fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     polled::poll(Pin::new(future))
 }
@@ -135,7 +135,7 @@ mod who_waits_is_served {
         let mut waiting = [(); 3].map(|()| receiver.recv());
         assert!(waiting.iter_mut().all(|recv| poll(recv).is_pending()));
         for n in 0..3 {
-            sender.try_send(n).expect("somebody waits");
+            sender.try_send(n).expect("a receiver waits");
         }
         assert!(sender.is_empty(), "a value that was handed over lies in the buffer");
         // In whatever order they look.
@@ -152,7 +152,7 @@ mod who_waits_is_served {
         for (recv, woken) in waiting.iter_mut().zip(&woken) {
             assert!(poll_with(recv, woken).is_pending());
         }
-        sender.try_send(1).expect("somebody waits");
+        sender.try_send(1).expect("a receiver waits");
         assert_eq!(woken.each_ref().map(|woken| woken.times()), [1, 0]);
     }
 
@@ -163,7 +163,7 @@ mod who_waits_is_served {
         let mut recv = receiver.recv();
         assert!(poll_with(&mut recv, &before).is_pending());
         assert!(poll_with(&mut recv, &after).is_pending());
-        sender.try_send(1).expect("somebody waits");
+        sender.try_send(1).expect("a receiver waits");
         assert_eq!((before.times(), after.times()), (0, 1));
         let mut send = sender.send(2);
         assert!(poll_with(&mut send, &before).is_pending());
@@ -279,7 +279,7 @@ mod a_closed_channel {
         assert!(poll(&mut send).is_pending());
         drop(receiver);
         assert!(matches!(poll(&mut send), Poll::Ready(Err(SendError(_)))));
-        assert_eq!(Arc::strong_count(&witness), 1, "a value that nobody can receive lives on");
+        assert_eq!(Arc::strong_count(&witness), 1, "a value that cannot be received lives on");
     }
 }
 
@@ -320,7 +320,7 @@ mod a_future_that_is_dropped {
             let (sender, receiver) = chan::bounded(capacity);
             let mut recv = receiver.recv();
             assert!(poll(&mut recv).is_pending());
-            sender.try_send(1).expect("somebody waits");
+            sender.try_send(1).expect("a receiver waits");
             let mut second = sender.send(2);
             let _ = poll(&mut second);
             drop(recv);
@@ -337,7 +337,7 @@ mod a_future_that_is_dropped {
         let (mut first, mut second) = (receiver.recv(), receiver.recv());
         assert!(poll(&mut first).is_pending());
         assert!(poll_with(&mut second, &woken).is_pending());
-        sender.try_send(1).expect("somebody waits");
+        sender.try_send(1).expect("a receiver waits");
         drop(first);
         assert_eq!(woken.times(), 1);
         assert_eq!(poll(&mut second), Poll::Ready(Ok(1)));
@@ -350,7 +350,7 @@ mod a_future_that_is_dropped {
             let mut waiting = [(); 3].map(|()| Some(receiver.recv()));
             assert!(waiting.iter_mut().flatten().all(|recv| poll(recv).is_pending()));
             for n in 0..4 {
-                sender.try_send(n).expect("somebody waits, or there is room");
+                sender.try_send(n).expect("a receiver waits, or there is room");
             }
             for gone in order {
                 waiting[gone] = None;
@@ -365,7 +365,7 @@ mod a_future_that_is_dropped {
         let (sender, receiver) = chan::rendezvous();
         let mut recv = receiver.recv();
         assert!(poll(&mut recv).is_pending());
-        sender.try_send(1).expect("somebody waits");
+        sender.try_send(1).expect("a receiver waits");
         drop(sender);
         drop(recv);
         assert_eq!(receiver.try_recv(), Ok(1));
@@ -413,7 +413,7 @@ mod nobody_is_harmed {
         let waker = Waker::from(Arc::new(Sends(sender.clone())));
         assert!(Pin::new(&mut recv).poll(&mut Context::from_waker(&waker)).is_pending());
         drop(waker);
-        sender.try_send(1).expect("somebody waits");
+        sender.try_send(1).expect("a receiver waits");
         assert_eq!(poll(&mut recv), Poll::Ready(Ok(1)));
         assert_eq!(receiver.try_recv(), Ok(9));
     }
@@ -607,7 +607,7 @@ mod nothing_is_lost_or_doubled {
             for task in receiving {
                 got.push(task.await.expect("no panic"));
             }
-            // A value that came back after somebody had seen the end.
+            // A value that came back after a receiver had seen the end.
             let mut late = Vec::new();
             while let Ok(value) = receiver.try_recv() {
                 late.push(value);

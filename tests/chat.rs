@@ -167,7 +167,7 @@ mod clients_of_a_room {
     fn who_come_later_are_shown_the_last_lines_and_then_each_once() {
         let chat = Chat::start(&["--history", "3"]);
         let (mut ada, _) = chat.join("lobby", "Ada");
-        // Somebody comes while much is said: each line is in what he is shown, or comes after that.
+        // A client joins while much is said: each line is in what it is shown, or comes after that.
         let says = thread::spawn(move || {
             for n in 0..300 {
                 ada.say(&n.to_string());
@@ -322,11 +322,11 @@ mod asked_to_end {
     fn it_tells_its_clients_and_goes_without_an_error() {
         for signal in [Signal::TERM, Signal::INT] {
             let mut chat = Chat::start(&["--grace", "1000"]);
-            let ((mut ada, _), mut nobody) = (chat.join("lobby", "Ada"), chat.connect());
+            let ((mut ada, _), mut stranger) = (chat.join("lobby", "Ada"), chat.connect());
             chat.signal(signal);
             assert_eq!(ada.closed_by(), CloseCode::Away);
-            assert_eq!(nobody.closed_by(), CloseCode::Away);
-            drop((ada, nobody));
+            assert_eq!(stranger.closed_by(), CloseCode::Away);
+            drop((ada, stranger));
             assert!(chat.program.0.wait().expect("its end").success());
         }
     }

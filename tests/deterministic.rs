@@ -359,7 +359,7 @@ mod a_seed {
         let update = |seed| {
             let runtime = with_procs(1, seed);
             let count = Arc::new(AtomicU32::new(0));
-            // The second begins when the first has ended: unless somebody delays the first.
+            // The second begins when the first has ended: unless the first is delayed.
             let first = {
                 let count = Arc::clone(&count);
                 runtime.spawn(async move {
@@ -492,9 +492,9 @@ mod a_system_call {
             let [before, inside, after, other] = [before, inside, after, other].map(|place| place.expect("in a task"));
             assert_eq!((before.p, inside.p, after.p, other.p), (Some(0), None, Some(0), Some(0)));
             assert_eq!([inside.m, after.m], [before.m; 2], "a closure has changed its thread");
-            assert_ne!(other.m, before.m, "nobody else had the P");
+            assert_ne!(other.m, before.m, "no other M had the P");
             assert!(when < Some(50 * MS) && back >= Some(100 * MS), "{when:?}, {back:?}");
-            assert_eq!(runtime.metrics().retakes > 0, call, "who took the P?");
+            assert_eq!(runtime.metrics().retakes > 0, call, "was the P retaken?");
         }
     }
 }
@@ -502,7 +502,7 @@ mod a_system_call {
 mod a_stop_of_the_world {
     use super::*;
 
-    /// The clock says whom it waited for: a dispatch takes a microsecond, and the monitor, which is slow by then, looks every
+    /// The clock says what it waited for: a dispatch takes a microsecond, and the monitor, which is slow by then, looks every
     /// five milliseconds.
     #[test]
     fn among_threads_that_end_and_system_calls_waits_for_no_look_of_the_monitor() {
@@ -579,7 +579,7 @@ mod a_wait_without_end {
         }
     }
 
-    /// The last to rest asks whether all is dead while a wake of who has the machine is on its way: nothing comes of that.
+    /// The last to rest asks whether all is dead while a wake of the thread that has the machine is on its way: nothing comes of that.
     #[test]
     fn is_a_deadlock_in_the_join_of_a_task_also_if_somebody_else_could_have_helped() {
         for n in 0..200 {
@@ -754,7 +754,7 @@ mod misuse {
         runtime.block_on(yield_now()).expect("no deadlock");
         let text = message(thread::spawn(move || channel.send(())).join());
         assert!(text.contains("another thread"), "{text}");
-        assert!(matches!(waits.join(), Err(JoinError::ShutDown)), "a task that nobody can queue is dropped");
+        assert!(matches!(waits.join(), Err(JoinError::ShutDown)), "a task that cannot be queued is dropped");
     }
 
     #[test]

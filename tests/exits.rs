@@ -191,8 +191,8 @@ const CASES: &[cases::Case] = &[
         let waits = runtime.spawn(time::sleep(Duration::from_secs(3600)));
         let took = timed(|| runtime.shutdown_timeout(Duration::from_millis(50)));
         assert!((Duration::from_millis(50)..Duration::from_millis(400)).contains(&took), "it took {took:?}");
-        assert!(call.join().is_ok(), "who runs is waited for");
-        assert!(matches!(waits.join(), Err(JoinError::ShutDown)), "who waits is dropped then");
+        assert!(call.join().is_ok(), "a running task is waited for");
+        assert!(matches!(waits.join(), Err(JoinError::ShutDown)), "a waiting task is dropped then");
         all_end();
     }),
     ("with_a_timeout_beside_a_task_that_computes_for_ever", || {
@@ -212,7 +212,7 @@ const CASES: &[cases::Case] = &[
             thread::sleep(Duration::from_millis(1));
             let took = timed(|| runtime.shutdown_timeout(timeout));
             assert!(took < Duration::from_secs(5), "it took {took:?}");
-            assert!(waits.is_finished(), "who waits was not dropped");
+            assert!(waits.is_finished(), "a waiting task was not dropped");
             assert_eq!(names_of_threads().len(), 1, "there are left: {:?}", names_of_threads());
         }
     }),
@@ -251,7 +251,7 @@ const CASES: &[cases::Case] = &[
         drop(beside(&runtime, || blocking(|| thread::sleep(Duration::from_millis(500)))));
         let ends = beside(&other, move || runtime.shutdown_timeout(Duration::from_millis(300)));
         other.spawn(async {}).join().expect("it runs");
-        assert!(!ends.is_finished(), "nobody ran meanwhile");
+        assert!(!ends.is_finished(), "no task ran meanwhile");
         ends.join().expect("no panic");
     }),
     ("with_a_timeout_of_a_deterministic_runtime_is_a_shutdown", || {
@@ -261,7 +261,7 @@ const CASES: &[cases::Case] = &[
             let waits = runtime.spawn(time::sleep(Duration::from_secs(3600)));
             runtime.run(time::sleep(Duration::from_millis(1)));
             ends(runtime);
-            assert!(waits.is_finished(), "who waits was not dropped");
+            assert!(waits.is_finished(), "a waiting task was not dropped");
         }
     }),
     ("of_a_runtime_follow_destructors_of_its_threads_locals", || {

@@ -414,7 +414,7 @@ mod a_goroutine_that_waits {
             began.send(()).expect("the test waits");
             for _ in 0..3 {
                 let wait = || std::future::pending::<()>().wait();
-                assert!(std::panic::catch_unwind(wait).is_err(), "it waited in vain, and went on");
+                assert!(std::panic::catch_unwind(wait).is_err(), "it waited for nothing, and went on");
             }
         });
         begins.recv().expect("it began");
@@ -424,7 +424,7 @@ mod a_goroutine_that_waits {
     }
 
     /// Whether a thread panics is known by the thread: its next task must not be taken for one that does, nor what is
-    /// unwound go on where nobody seems to panic.
+    /// unwound go on where no thread seems to panic.
     #[test]
     fn in_a_destructor_while_it_panics_stays_on_its_thread() {
         struct Waits(mpsc::Sender<bool>);
@@ -499,7 +499,7 @@ mod a_crowd {
                         if !std::mem::take(&mut first) {
                             return std::task::Poll::Ready(());
                         }
-                        gate.lock().expect("nobody panics").push(cx.waker().clone());
+                        gate.lock().expect("no panic under it").push(cx.waker().clone());
                         ready.fetch_add(1, Relaxed);
                         std::task::Poll::Pending
                     })
@@ -512,7 +512,7 @@ mod a_crowd {
         }
         let each = resident().saturating_sub(before) / 100_000;
         assert!(each <= 2 * 4096 + 1024, "a waiting goroutine takes {each} bytes");
-        for waker in std::mem::take(&mut *gate.lock().expect("nobody panics")) {
+        for waker in std::mem::take(&mut *gate.lock().expect("no panic under it")) {
             waker.wake();
         }
         all.into_iter().for_each(|goroutine| goroutine.join().expect("a value"));

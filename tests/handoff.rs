@@ -23,7 +23,7 @@ fn flag() -> Arc<AtomicBool> {
 fn until(what: &str, mut is_true: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_true() {
-        assert!(start.elapsed() < Duration::from_secs(30), "waited in vain until {what}");
+        assert!(start.elapsed() < Duration::from_secs(30), "waited too long until {what}");
         thread::sleep(Duration::from_micros(100));
     }
 }
@@ -190,7 +190,7 @@ mod a_task_that_blocks {
         let (value, waits) = task.join().expect("a value");
         assert_eq!(value, 7);
         assert_eq!(waits.join().expect("it ran later"), 8);
-        assert!(runtime.snapshot().refused > 0, "the limit was reached, and nobody counted it");
+        assert!(runtime.snapshot().refused > 0, "the limit was reached, and it was not counted");
     }
 }
 
@@ -222,7 +222,7 @@ mod a_stopped_world {
     fn is_still(count: &AtomicUsize) {
         let before = count.load(SeqCst);
         thread::sleep(Duration::from_millis(2));
-        assert_eq!(count.load(SeqCst), before, "somebody runs in a stopped world");
+        assert_eq!(count.load(SeqCst), before, "a task runs in a stopped world");
     }
 
     #[test]

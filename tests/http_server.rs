@@ -1,4 +1,4 @@
-//! examples/http_server.rs, asked by an HTTP client of somebody else's making.
+//! examples/http_server.rs, asked by a third-party HTTP client.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -237,8 +237,8 @@ mod a_server_behind {
         if !curl_is_there() {
             return;
         }
-        let nobody = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
-        let proxy = Proxy::before(nobody, "nobody", &[]);
+        let unused = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+        let proxy = Proxy::before(unused, "nobody", &[]);
         assert_eq!(code(&proxy), "502");
     }
 

@@ -21,7 +21,7 @@ fn runtime(procs: usize) -> Option<Runtime> {
     has_ring.then_some(runtime)
 }
 
-/// A pipe by name: whoever reads it waits, as of a slow disk.
+/// A named pipe: a reader of it waits, as of a slow disk.
 struct Fifo(PathBuf);
 
 impl Fifo {
@@ -32,7 +32,7 @@ impl Fifo {
         Fifo(path)
     }
 
-    /// Open for reading and writing, so nobody waits for the other end.
+    /// Open for reading and writing, so no open waits for the other end.
     fn open(&self) -> std::fs::File {
         std::fs::File::options().read(true).write(true).open(&self.0).expect("open")
     }

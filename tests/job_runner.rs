@@ -29,7 +29,7 @@ fn start(options: &[&str], jobs: &str) -> Child {
     child
 }
 
-/// Its sleeps are such as nobody else has on this machine: 123.5 is 123.54711 in the process 4711.
+/// Its sleeps are unique on this machine: 123.5 is 123.54711 in the process 4711.
 fn own(jobs: &str) -> String {
     let me = std::process::id();
     let mut jobs = jobs.to_owned();
@@ -65,7 +65,7 @@ fn run(options: &[&str], jobs: &str) -> Ran {
     Ran::of(start(options, jobs).wait_with_output().expect("an output"))
 }
 
-/// A sleep that nobody else asks for, and whether it goes on.
+/// A unique sleep, and whether it goes on.
 fn is_asleep(seconds: &str) -> bool {
     let processes = std::fs::read_dir("/proc").expect("processes").flatten();
     let mut commands = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());

@@ -121,7 +121,7 @@ mod linux {
         outcome.expect("no deadlock").expect("no error");
     }
 
-    /// Each sleeps with its thread, so none is left for who looks when they are due.
+    /// Each sleeps with its thread, so none is left to look when they are due.
     fn goroutines_sleep() {
         for procs in [1, 2] {
             let runtime = Runtime::builder().procs(procs).max_threads(8).build().expect("a runtime");

@@ -1,7 +1,7 @@
 //! Many connections for a while: none fails, nothing is mixed up, and when they are gone so is their memory. The server
 //! is a process of its own: this program, called with `serve`. As a test it is short; longer by
 //! `SPINPARK_LOAD=CONNECTIONSxSECONDS cargo test --release --test load`, 10000x60 for instance. With
-//! `SPINPARK_LOAD_HTTP=ADDRESS` requests are sent to examples/http_server.rs, which somebody has started there.
+//! `SPINPARK_LOAD_HTTP=ADDRESS` requests are sent to examples/http_server.rs, which was started there.
 
 use spinpark::net::{TcpListener, TcpStream};
 use spinpark::{Runtime, spawn, time};

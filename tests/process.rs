@@ -171,7 +171,7 @@ mod a_child {
             let group = Pid::from_raw(child.id().expect("it runs") as i32).expect("a number");
             rustix::process::kill_process_group(group, Signal::KILL).expect("signalled");
             assert_eq!(child.wait().await.expect("a status").signal(), Some(Signal::KILL.as_raw()));
-            // Its parent is init now, or whoever reaps here; dead it is in any case.
+            // Its parent is init now, or the reaper here; dead it is in any case.
             let from = Instant::now();
             loop {
                 let stat = std::fs::read_to_string(format!("/proc/{grandchild}/stat")).unwrap_or_default();

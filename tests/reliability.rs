@@ -54,7 +54,7 @@ mod shutdown {
         }
         drop(runtime);
         assert_eq!(dropped.load(SeqCst), TASKS);
-        // And their wakers are nobody's.
+        // And their wakers are gone.
         std::mem::take(&mut *wakers.lock().expect("no panic")).into_iter().for_each(Waker::wake);
     }
 

@@ -117,7 +117,7 @@ mod a_panic {
         let runtime = Runtime::builder().procs(1).max_threads(1).preemption(false).build().expect("a runtime");
         let before = runtime.go(|| thread::current().id()).join().expect("a value");
         for _ in 0..10 {
-            drop(runtime.go(|| panic!("nobody joins this")));
+            drop(runtime.go(|| panic!("this is not joined")));
         }
         assert_eq!(runtime.go(|| thread::current().id()).join().expect("a value"), before);
     }

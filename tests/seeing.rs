@@ -343,7 +343,7 @@ mod a_hook {
         let builder = Runtime::builder().procs(1).on_thread_stop({
             let (place, was_refused) = (Arc::clone(&place), Arc::clone(&was_refused));
             move || {
-                let Some(runtime) = place.lock().expect("nobody panics").take() else { return };
+                let Some(runtime) = place.lock().expect("no panic under it").take() else { return };
                 let ShutdownError(runtime) = runtime.shutdown().expect_err("it waited for itself");
                 was_refused.store(true, SeqCst);
                 drop(runtime);
@@ -357,7 +357,7 @@ mod a_hook {
             core::mem::forget(spinpark::lock_thread().expect("it is a task"));
             let _ = goes_on.recv();
         });
-        *place.lock().expect("nobody panics") = Some(runtime);
+        *place.lock().expect("no panic under it") = Some(runtime);
         drop(go_on);
         task.join().expect("a value");
         wait_until("the runtime ended", || matches!(handle.go(|| ()).join(), Err(spinpark::JoinError::ShutDown)));
@@ -558,7 +558,7 @@ mod a_histogram {
     #[test]
     fn knows_how_long_a_task_waited_and_ran() {
         let runtime = Runtime::builder().procs(1).latency_histogram(true).build().expect("a runtime");
-        // By lot: that none of them is measured happens once in 10^7 times.
+        // Sampled: that none of them is measured happens once in 10^7 times.
         let tasks: Vec<_> = (0..120).map(|_| runtime.go(|| thread::sleep(Duration::from_millis(2)))).collect();
         tasks.into_iter().for_each(|task| task.join().expect("a value"));
         let metrics = runtime.metrics();

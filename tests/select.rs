@@ -92,13 +92,13 @@ mod a_select_chooses {
                     (receiver.recv().await, receiver.recv().await)
                 });
                 select! {
-                    _ = nothing.recv() => panic!("nobody sends"),
+                    _ = nothing.recv() => panic!("there is no sender"),
                     sent = sender.send(1) => assert_eq!(sent, Ok(())),
                 }
                 assert_eq!(task.await.expect("no panic"), (Ok(0), Ok(1)));
 
                 let task = spawn(async { time::sleep(Duration::from_millis(2)).await });
-                select! { _ = nothing.recv() => panic!("nobody sends"), done = task => done.expect("no panic") }
+                select! { _ = nothing.recv() => panic!("there is no sender"), done = task => done.expect("no panic") }
             })
             .expect("no deadlock");
     }
@@ -134,7 +134,7 @@ mod a_select_chooses {
                 let (_sender, receiver) = chan::rendezvous::<u32>();
                 let since = Instant::now();
                 select! {
-                    _ = receiver.recv() => panic!("nobody sends"),
+                    _ = receiver.recv() => panic!("there is no sender"),
                     timeout(Duration::from_millis(5)) => assert!(since.elapsed() >= Duration::from_millis(5)),
                 }
                 let ready = select! { n = ready(1) => n, timeout(Duration::ZERO) => 2 };
@@ -349,7 +349,7 @@ mod exactly_one_case_takes_effect {
         for _ in 0..20 {
             assert!(poll(waiting.as_mut()).is_pending());
         }
-        assert_eq!(sender.try_send(2), Ok(()), "somebody waits for this");
+        assert_eq!(sender.try_send(2), Ok(()), "a receiver waits for this");
         assert_eq!(poll(waiting), Poll::Ready(true));
     }
 
@@ -382,7 +382,7 @@ mod what_was_not_chosen {
         let witness = Arc::new(());
         let value = Arc::clone(&witness);
         at_once(async {
-            select! { _ = sender.send(value) => panic!("nobody receives"), default => () }
+            select! { _ = sender.send(value) => panic!("there is no receiver"), default => () }
         });
         assert_eq!(Arc::strong_count(&witness), 1);
     }

@@ -227,10 +227,10 @@ mod what_nobody_can_listen_to {
     fn is_an_error_that_says_so() {
         run(async {
             for number in [libc::SIGKILL, libc::SIGSTOP, libc::SIGSEGV, libc::SIGBUS, libc::SIGURG, 0, -1, 4711] {
-                let error = signal(SignalKind::from_raw(number)).expect_err("nobody can");
+                let error = signal(SignalKind::from_raw(number)).expect_err("it is refused");
                 assert_eq!(error.kind(), ErrorKind::InvalidInput, "{number}: {error}");
             }
-            let error = signal(SignalKind::from_raw(libc::SIGURG)).expect_err("nobody can");
+            let error = signal(SignalKind::from_raw(libc::SIGURG)).expect_err("it is refused");
             assert!(error.to_string().contains("preempts"), "{error}");
         });
     }

@@ -87,11 +87,11 @@ async fn knows_its_peer() -> std::io::Result<()> {
     io::stderr().write_all(b"a message").await
 }
 
-/// Nobody writes, and the runtime ends all the same.
+/// No input comes, and the runtime ends all the same.
 async fn gives_up() -> std::io::Result<()> {
     let mut input = io::stdin()?;
     let waited = time::timeout(Duration::from_millis(50), input.read(&mut [0; 10])).await;
-    assert!(waited.is_err(), "nobody has written");
+    assert!(waited.is_err(), "no input has come");
     spinpark::spawn(async move { input.read(&mut [0; 10]).await });
     spinpark::yield_now().await;
     Ok(())

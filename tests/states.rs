@@ -1,4 +1,4 @@
-//! What a G does, as it is told to who watches.
+//! What a G does, as an observer sees it.
 
 use spinpark::kernel::sched::observer;
 use spinpark::runtime::{Event, Observer};
@@ -135,7 +135,7 @@ mod a_task_that_waits {
             };
             assert_eq!(runtime.go(bound).join().ok(), Some(true));
         });
-        // Nobody queues it: its thread is given a P.
+        // It is not queued: its thread is given a P.
         assert_eq!(trace.states(1), [Created, Runnable, Executing, Waiting("join"), Executing, Dead]);
     }
 
@@ -311,7 +311,7 @@ mod an_observer {
                 Event::Dead { g, .. } => (g, "dead"),
                 _ => return,
             };
-            self.0.lock().expect("nobody panics").push(entry);
+            self.0.lock().expect("no panic under it").push(entry);
         }
     }
 
@@ -325,7 +325,7 @@ mod an_observer {
             .expect("no panic")
             .expect("in time");
         drop(runtime);
-        let book = book.0.lock().expect("nobody panics");
+        let book = book.0.lock().expect("no panic under it");
         let (first, _) = book[0];
         assert!(book.iter().all(|&(g, _)| g == first), "{book:?}");
         let told: Vec<_> = book.iter().map(|&(_, what)| what).filter(|&what| what != "queued").collect();

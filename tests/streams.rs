@@ -54,7 +54,7 @@ mod a_receiver {
         let other = receiver.clone();
         let mut stream = receiver.into_stream();
         assert!(Pin::new(&mut stream).poll_next(&mut cx()).is_pending());
-        // It waits, so that there is somebody to hand it to.
+        // It waits, so that there is a receiver to hand it to.
         sender.try_send(1).expect("a receive waits");
         assert!(other.try_recv().is_err(), "it was given to the stream");
         drop(stream);

@@ -54,7 +54,7 @@ mod a_mutex {
 
     #[test]
     fn is_handed_over_to_who_has_waited_long() {
-        // Threads, so that nobody asks the greedy one to yield.
+        // Threads, so that the greedy one is not asked to yield.
         let shared = Arc::new((Mutex::new(()), AtomicBool::new(false), AtomicBool::new(false)));
         let greedy = thread::spawn({
             let shared = Arc::clone(&shared);
@@ -131,7 +131,7 @@ mod a_reader_writer_lock {
         drop((one, two));
         match poll(write) {
             Poll::Ready(mut value) => *value += 1,
-            Poll::Pending => panic!("nobody reads any more"),
+            Poll::Pending => panic!("no reader is left"),
         }
         assert_eq!(lock.try_read().as_deref(), Ok(&2));
     }
@@ -218,7 +218,7 @@ mod a_semaphore {
         );
         assert_eq!(semaphore.try_acquire().expect_err("others wait"), TryAcquireError::NoPermits);
         semaphore.add_permits(1);
-        assert!(poll(few.as_mut()).is_pending(), "who wants few has overtaken who wants many");
+        assert!(poll(few.as_mut()).is_pending(), "a waiter for few has overtaken one for many");
         semaphore.add_permits(1);
         let Poll::Ready(Ok(three)) = poll(many.as_mut()) else { panic!("there are three") };
         assert!(poll(few.as_mut()).is_pending());
@@ -233,7 +233,7 @@ mod a_semaphore {
         let mut few = pin!(semaphore.acquire());
         assert!(poll(many.as_mut()).is_pending() && poll(few.as_mut()).is_pending());
         drop(many);
-        assert!(matches!(poll(few.as_mut()), Poll::Ready(Ok(_))), "who was behind it is served");
+        assert!(matches!(poll(few.as_mut()), Poll::Ready(Ok(_))), "the waiter behind it is served");
         let out = semaphore.try_acquire().expect("one is free");
         let mut served = Box::pin(semaphore.acquire());
         assert!(poll(served.as_mut()).is_pending());
@@ -365,7 +365,7 @@ mod a_wait_group {
     #[test]
     fn is_used_again_and_who_waited_before_goes_on() {
         let group = WaitGroup::new();
-        assert!(poll(pin!(group.wait())).is_ready(), "there is nobody to wait for");
+        assert!(poll(pin!(group.wait())).is_ready(), "the count is zero");
         group.add(1);
         let mut wait = pin!(group.wait());
         assert!(poll(wait.as_mut()).is_pending());
@@ -380,7 +380,7 @@ mod a_wait_group {
         let group = WaitGroup::new();
         group.add(1);
         group.done();
-        let panic = catch_unwind(AssertUnwindSafe(|| group.done())).expect_err("nobody was added");
+        let panic = catch_unwind(AssertUnwindSafe(|| group.done())).expect_err("none was added");
         let message = panic.downcast_ref::<&str>().expect("a text");
         assert!(message.contains("negative"), "{message}");
         assert!(
@@ -436,7 +436,7 @@ mod a_condition {
         let mut wait = pin!(cond.wait(mutex.try_lock().expect("it is free")));
         assert!(mutex.try_lock().is_err(), "it is unlocked when it begins to wait, not before");
         assert!(poll(wait.as_mut()).is_pending());
-        *mutex.try_lock().expect("who waits does not lock") = 7;
+        *mutex.try_lock().expect("a waiter does not lock") = 7;
         assert!(poll(wait.as_mut()).is_pending(), "it was not notified");
         let held = mutex.try_lock();
         cond.notify_one();
@@ -470,7 +470,7 @@ mod a_condition {
         cond.notify_all();
         assert_eq!(times(), [1, 1, 1, 1]);
         assert!(waiting.iter_mut().all(|wait| poll(wait.as_mut()).is_ready()));
-        cond.notify_all(); // nobody is there
+        cond.notify_all(); // there is no waiter
     }
 
     #[test]
@@ -534,7 +534,7 @@ mod a_condition {
                         for n in 0..EACH {
                             let mut queue = shared.0.lock().await;
                             while queue.is_empty() {
-                                // Some give up, and try again: nobody is forgotten for that.
+                                // Some give up, and try again: no waiter is forgotten for that.
                                 let wait = shared.1.wait(queue);
                                 queue = match (n + t) % 3 {
                                     0 => match time::timeout(Duration::from_micros(30), wait).await {

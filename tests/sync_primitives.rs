@@ -165,7 +165,7 @@ mod a_notify {
                                 if let Some(n) = shared.0.lock().expect("no panic").pop_front() {
                                     break n;
                                 }
-                                // Some give up, and try again: nobody is forgotten for that.
+                                // Some give up, and try again: no waiter is forgotten for that.
                                 match (n + t) % 3 {
                                     0 => drop(time::timeout(Duration::from_micros(30), wait).await),
                                     _ => wait.await,
@@ -332,13 +332,13 @@ mod a_watched_value {
         let (sender, mut receiver) = watch::channel(0);
         assert_eq!(receiver.has_changed(), Ok(false));
         assert!(poll(pin!(receiver.changed())).is_pending());
-        sender.send(1).expect("somebody receives");
-        sender.send(2).expect("somebody receives");
+        sender.send(1).expect("there is a receiver");
+        sender.send(2).expect("there is a receiver");
         assert_eq!((receiver.has_changed(), *receiver.borrow()), (Ok(true), 2));
         assert!(receiver.borrow().has_changed(), "to borrow is not to see");
         assert_eq!(poll(pin!(receiver.changed())), Poll::Ready(Ok(())));
         assert!(!receiver.borrow_and_update().has_changed());
-        sender.send(3).expect("somebody receives");
+        sender.send(3).expect("there is a receiver");
         {
             let value = receiver.borrow_and_update();
             assert_eq!((*value, value.has_changed()), (3, true));
@@ -346,7 +346,7 @@ mod a_watched_value {
         assert!(poll(pin!(receiver.changed())).is_pending(), "it was seen");
         receiver.mark_changed();
         assert_eq!(poll(pin!(receiver.changed())), Poll::Ready(Ok(())));
-        sender.send(4).expect("somebody receives");
+        sender.send(4).expect("there is a receiver");
         receiver.mark_unchanged();
         assert_eq!(receiver.has_changed(), Ok(false));
     }
@@ -400,7 +400,7 @@ mod a_watched_value {
         {
             let mut changed = pin!(receiver.changed());
             assert!(poll_with(changed.as_mut(), &woken).is_pending());
-            other.send(1).expect("somebody receives");
+            other.send(1).expect("there is a receiver");
             drop(other);
             assert_eq!((woken.times(), poll(changed)), (1, Poll::Ready(Ok(()))), "the last value is told first");
         }
@@ -652,11 +652,11 @@ mod a_broadcast {
         assert_eq!(dropped.load(SeqCst), 2, "there was no room for the first");
         assert!(one.try_recv().is_err() && one.try_recv().is_ok());
         drop(other);
-        assert_eq!(dropped.load(SeqCst), 3, "nobody else is to have it");
+        assert_eq!(dropped.load(SeqCst), 3, "no other is to have it");
         drop(one);
         assert_eq!((dropped.load(SeqCst), sender.len()), (4, 0));
         let back = sender.send(value()).map_err(|error| error.into_inner());
-        assert!(back.is_err(), "nobody receives");
+        assert!(back.is_err(), "there is no receiver");
         drop(back);
         assert_eq!(dropped.load(SeqCst), 5);
     }
@@ -779,7 +779,7 @@ mod an_owned_guard {
         assert!(Arc::clone(&lock).try_read_owned().is_err());
         *writer = 2;
         drop(writer);
-        assert_eq!(*lock.try_read().expect("nobody writes"), 2);
+        assert_eq!(*lock.try_read().expect("there is no writer"), 2);
     }
 
     #[test]

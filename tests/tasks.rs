@@ -242,7 +242,7 @@ mod a_woken_task {
 
     #[test]
     fn runs_next_on_the_p_that_woke_it() {
-        // One P, so the order is determined: who is woken overtakes who waits in the ring.
+        // One P, so the order is determined: a woken task overtakes those in the ring.
         let (runtime, door) = (Runtime::builder().procs(1).build().expect("a runtime"), Door::new());
         let order = Arc::new(Mutex::new(Vec::new()));
         let note = |name: &'static str| {
@@ -331,7 +331,7 @@ mod a_woken_task {
         runtime.block_on(local.run_until(has_come)).expect("no deadlock");
     }
 
-    /// Wakes whoever awaits a task that ends: its handle is dropped, so its memory is free; a new task lies there, waits, and is woken
+    /// Wakes the task that awaits one that ends: its handle is dropped, so its memory is free; a new task lies there, waits, and is woken
     /// by the thread that has just run the old one.
     struct Reuses {
         handle: spinpark::Handle,
@@ -469,7 +469,7 @@ mod yielding {
         assert_eq!(root.join().expect("no panic"), [true, true], "they saw that it ran");
     }
 
-    /// Go: who is preempted goes behind everybody, `gopreempt_m`. Else they would wait for the 61st dispatch.
+    /// Go: a preempted G goes to the global queue's tail, `gopreempt_m`. Else they would wait for the 61st dispatch.
     #[test]
     fn after_a_whole_slice_lets_those_run_too_that_come_from_outside() {
         let runtime = Runtime::builder()

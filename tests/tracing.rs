@@ -83,7 +83,7 @@ impl Subscriber for Counter {
             *book.events.entry(message.clone()).or_default() += 1;
             book.fields.insert(message, fields);
         }
-        let wakes = self.wakes.lock().expect("nobody panics").clone();
+        let wakes = self.wakes.lock().expect("no panic under it").clone();
         if let Some(handle) = wakes {
             drop(handle.go(|| ()));
         }
@@ -187,12 +187,12 @@ fn what_the_scheduler_does_is_an_event(counter: &Counter) {
 
 fn a_subscriber_may_wake_tasks(counter: &Counter) {
     let runtime = Runtime::builder().procs(2).build().expect("a runtime");
-    *counter.wakes.lock().expect("nobody panics") = Some(runtime.handle());
+    *counter.wakes.lock().expect("no panic under it") = Some(runtime.handle());
     for _ in 0..50 {
         let tasks: Vec<_> = (0..20).map(|n| runtime.go(move || n)).collect();
         assert_eq!(tasks.into_iter().map(|task| task.join().expect("a value")).sum::<i32>(), 190);
         thread::sleep(Duration::from_micros(500));
     }
-    *counter.wakes.lock().expect("nobody panics") = None;
+    *counter.wakes.lock().expect("no panic under it") = None;
     drop(runtime);
 }

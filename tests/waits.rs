@@ -92,7 +92,7 @@ mod on_its_threads_stack {
                     time::sleep(Duration::from_micros(100)).wait();
                     assert!(Rc::ptr_eq(own, &mine), "it is another thread's");
                 });
-                assert_eq!(mine.get(), before + 1, "somebody else has counted in between");
+                assert_eq!(mine.get(), before + 1, "another task has counted in between");
             }
         };
         let all: Vec<_> = (0..16).map(|_| runtime.go(borrows)).collect();

@@ -1,4 +1,4 @@
-//! Who is woken when an idle runtime gets something to do: one thread, not two. Alone in this binary, so that nothing
+//! What is woken when an idle runtime gets something to do: one thread, not two. Alone in this binary, so that nothing
 //! else keeps its threads busy.
 
 use spinpark::net::UdpSocket;
@@ -67,7 +67,7 @@ fn a_datagram_and_a_timer_wake_only_who_waits_for_them() {
         sender.send_to(b"x", address).expect("sent");
         comes.recv().expect("it came");
     });
-    // Each comes back from the poller by itself, twice a round; nobody is woken beside it.
+    // Each comes back from the poller by itself, twice a round; no task is woken beside it.
     assert!(wakes < 10, "100 datagrams and 100 timers woke {wakes} more threads");
     sender.send_to(b"", address).expect("sent");
     reader.join().expect("a value");

@@ -23,7 +23,7 @@ pub(crate) struct Budget {
 /// the rest is inlined: a tenth of the instructions of a call.)
 pub(crate) type Others = fn(&Runtime, &str, u64) -> JoinHandle<()>;
 
-/// Does what the command line says: plays one workload, for who counts; or has `judge` look at those that are named, at all if none is.
+/// Does what the command line says: plays one workload, for a tool that counts; or has `judge` look at those that are named, at all if none is.
 /// (`cargo test --benches` only sees that the workloads run.)
 pub(crate) fn run(budgets: &[Budget], others: Others, judge: impl FnOnce(&[&str]) -> ExitCode) -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -45,7 +45,7 @@ pub(crate) fn run(budgets: &[Budget], others: Others, judge: impl FnOnce(&[&str]
     ExitCode::SUCCESS
 }
 
-/// Plays `n` operations of a workload on one P. `preempts`: as it comes; else nobody is preempted.
+/// Plays `n` operations of a workload on one P. `preempts`: with preemption.
 fn play(workload: &str, n: u64, preempts: bool, others: Others) {
     // Under a tool that slows it down, no task is to use up its slice.
     let builder = Runtime::builder().procs(1).time_slice(Duration::from_secs(10));

@@ -6,12 +6,12 @@
 //! ```
 //!
 //! * **WebSocket** by async-tungstenite, on a connection that hyper has upgraded. What is said is JSON ([protocol]).
-//! * **Rooms** are `sync::broadcast` channels ([rooms]). Who comes gets the last `--history` lines; then each line once.
-//! * **Slow clients** hold nobody up: a client that does not keep up misses lines, and is told how many. One that takes nothing at all,
+//! * **Rooms** are `sync::broadcast` channels ([rooms]). A client that joins gets the last `--history` lines; then each line once.
+//! * **Slow clients** delay no others: a client that does not keep up misses lines, and is told how many. One that takes nothing at all,
 //!   and answers no ping, for twice as long as `--ping` says is cut off.
 //! * **Limits**: on a line (`--max-line`; 1009), on names, on rooms, on clients (`--max-clients`; 503). A page of another site cannot
 //!   connect (403).
-//! * **The end**: by SIGTERM or SIGINT it accepts nobody any more, tells each client that it goes (1001), waits for their answers, for
+//! * **The end**: by SIGTERM or SIGINT it accepts no more clients, sends each a close frame (1001), waits for their answers, for
 //!   `--grace` seconds at most, and goes; a second one ends it at once.
 
 #[cfg(unix)]
@@ -65,7 +65,7 @@ mod unix {
             }
         };
         let runtime = spinpark::Runtime::new().expect("threads");
-        match runtime.block_on(run(options)).expect("somebody is awake as long as a client may come") {
+        match runtime.block_on(run(options)).expect("no deadlock as long as a client may come") {
             Ok(()) => 0,
             Err(error) => {
                 eprintln!("chat: {error}");
@@ -86,7 +86,7 @@ mod unix {
             _ = int.recv() => (),
         }
         server.ends.cancel();
-        // Who connects from now on is refused: the listener is gone when this task is.
+        // A client that connects from now on is refused: the listener is gone when this task is.
         accepts.await?;
         select! {
             _ = server.clients.wait() => (),

@@ -22,15 +22,15 @@ pub(crate) enum Request {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(crate) enum Reply<'a> {
-    /// You are in: who else is, you included, and what was said before.
+    /// You are in: all clients in the room, and what was said before.
     Welcome { room: &'a str, name: &'a str, people: Vec<&'a str>, history: Vec<&'a Line> },
-    /// Somebody says something.
+    /// A client says something.
     Said(&'a Line),
-    /// Somebody comes.
+    /// A client joins.
     Joined { name: &'a str },
-    /// Somebody goes.
+    /// A client leaves.
     Left { name: &'a str },
-    /// You were too slow for so many messages: they are not sent to you. Some may have said who comes and goes; so, who is there.
+    /// You were too slow for so many messages: they are not sent to you. Some may have been joins and leaves; so, all clients in the room.
     Missed { count: u64, people: Vec<&'a str> },
     /// What you have sent makes no sense, or is not allowed.
     Error { text: &'a str },

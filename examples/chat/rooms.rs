@@ -1,10 +1,10 @@
-//! Rooms: who is in them, what was said last, and a channel for what is said next.
+//! Rooms: their clients, what was said last, and a channel for what is said next.
 //!
 //! | invariant | race |
 //! |-----------|------|
-//! | who joins gets each line once: from the history, or from the channel | a join between the two steps of a line, kept and sent: both are under the room's lock, and so are the two of a join, history and subscription |
+//! | a client that joins gets each line once: from the history, or from the channel | a join between the two steps of a line, kept and sent: both are under the room's lock, and so are the two of a join, history and subscription |
 //! | each room has one person of a name | two that join at once: the name is asked for and entered under the lock |
-//! | a room that was dropped has nobody in it | a join beside the sweep of empty rooms: both are under the lock of all rooms |
+//! | a room that was dropped is empty | a join beside the sweep of empty rooms: both are under the lock of all rooms |
 
 use crate::protocol::{Line, Reply};
 use spinpark::sync::broadcast::{Receiver, Sender};
@@ -36,7 +36,7 @@ struct Inside {
     lines: VecDeque<Line>,
 }
 
-/// Somebody in a room. Dropped, he has left.
+/// A client in a room. Dropped, it has left.
 pub(crate) struct Member {
     room: Arc<Room>,
     name: String,
@@ -92,7 +92,7 @@ impl Room {
     }
 
     fn send(&self, reply: &Reply<'_>) {
-        // An error: nobody is there.
+        // An error: the room is empty.
         let _ = self.sender.send(reply.json().into());
     }
 }

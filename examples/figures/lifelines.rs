@@ -78,7 +78,7 @@ fn message(svg: &mut Svg, turns: &[Turn], n: usize) {
         return;
     }
     let sends = |other: &Turn| other.who != turn.who && other.state == State::Executing;
-    let sent = turns[..n].iter().rposition(sends).expect("who sends executes");
+    let sent = turns[..n].iter().rposition(sends).expect("a sender executes");
     let from_y = TOP + ROW * sent as i32 + 16;
     let (out, into) = if turn.who == 1 { (XS[0] + 53, XS[1] - 56) } else { (XS[1] - 53, XS[0] + 56) };
     svg.arrow([out, from_y, into, y], INK);

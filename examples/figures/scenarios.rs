@@ -14,7 +14,7 @@ pub(crate) const SEED: u64 = 1;
 /// Figures 14 and 15's: T1 comes back under another P, as it does there.
 pub(crate) const THREADS: u64 = 58;
 
-/// Who is called what. A trace numbers Gs in the order in which they are made; the figures do not.
+/// The names of Gs. A trace numbers Gs in the order in which they are made; the figures do not.
 #[derive(Clone, Default)]
 struct Cast(Arc<Mutex<Vec<&'static str>>>);
 
@@ -35,7 +35,7 @@ impl Cast {
     }
 }
 
-/// What was played, and by whom.
+/// What was played, and the players.
 pub(crate) struct Play {
     pub(crate) trace: Trace,
     names: Vec<&'static str>,

@@ -4,13 +4,13 @@ use super::scenarios::Play;
 use spinpark::trace::{MFrame, MState, State};
 use std::collections::BTreeMap;
 
-/// Who stands where.
+/// The places.
 pub(crate) struct Stage {
     pub(crate) ms: Vec<Thread>,
     pub(crate) ps: Vec<Proc>,
     /// The global queue, the oldest first.
     pub(crate) grq: Vec<&'static str>,
-    /// Who waits for timers and sockets.
+    /// The one that waits for timers and sockets.
     pub(crate) poller: Vec<&'static str>,
 }
 

@@ -37,7 +37,7 @@ impl Svg {
         ));
     }
 
-    /// For who cannot see it.
+    /// For readers who cannot see it.
     pub(crate) fn describe(&mut self, words: &str) {
         self.put(format!("<desc>{words}</desc>"));
     }

@@ -11,7 +11,7 @@
 //! * **Connections to the server behind it** are kept and used again. One that the server has closed meanwhile is replaced, if nothing
 //!   was sent on it.
 //! * **Timeouts**: for a client's TLS and heads, and for the server's answer (`--timeout`; 504). A server that is not there is 502.
-//! * **The end**: by SIGTERM or SIGINT it accepts nobody any more, answers whoever has asked, for `--grace` seconds at most, and goes;
+//! * **The end**: by SIGTERM or SIGINT it accepts no more connections, answers the requests that have come, for `--grace` seconds at most, and goes;
 //!   a second one ends it at once.
 //! * **What it does** is on a page of its own, `/metrics` at the address `--admin`, in the form that Prometheus reads.
 
@@ -65,7 +65,7 @@ mod unix {
             }
         };
         let runtime = spinpark::Runtime::new().expect("threads");
-        match runtime.block_on(run(options)).expect("somebody is awake as long as a client may come") {
+        match runtime.block_on(run(options)).expect("no deadlock as long as a client may come") {
             Ok(()) => 0,
             Err(error) => {
                 eprintln!("https_proxy: {error}");
@@ -92,7 +92,7 @@ mod unix {
             _ = int.recv() => (),
         }
         drop(goes_on);
-        // Who connects from now on is refused: the listener is gone when this task is.
+        // A client that connects from now on is refused: the listener is gone when this task is.
         accepts.await?;
         select! {
             // Nothing is ever sent.

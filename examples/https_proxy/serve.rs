@@ -78,7 +78,7 @@ impl Client {
         };
         match agreed {
             Ok(stream) => self.serve(stream, life).await,
-            // Scanners, and browsers that ask their users first: nobody wants to read of each.
+            // Scanners, and browsers that ask their users first: a line for each would be noise.
             Err(_) => self.counts.tls_failed(),
         }
     }

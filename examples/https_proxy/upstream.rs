@@ -31,7 +31,7 @@ type Connection = SendRequest<Incoming>;
 pub(crate) struct Upstream {
     address: String,
     timeout: Duration,
-    /// Those that nobody uses.
+    /// Those that are free.
     idle: Arc<Mutex<Vec<Connection>>>,
     counts: Arc<Counts>,
 }
@@ -79,7 +79,7 @@ impl Upstream {
     }
 
     fn kept(&self) -> Option<Connection> {
-        let mut idle = self.idle.lock().expect("nobody panics with it");
+        let mut idle = self.idle.lock().expect("no panic under it");
         std::iter::from_fn(|| idle.pop()).find(|connection| connection.is_ready() && !connection.is_closed())
     }
 
@@ -88,7 +88,7 @@ impl Upstream {
         let idle = Arc::clone(&self.idle);
         drop(spawn(async move {
             if connection.ready().await.is_ok() {
-                let mut idle = idle.lock().expect("nobody panics with it");
+                let mut idle = idle.lock().expect("no panic under it");
                 if idle.len() < KEPT {
                     idle.push(connection);
                 }

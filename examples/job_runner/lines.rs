@@ -15,7 +15,7 @@ impl Budget {
 
     /// How many of `wanted` there are left.
     fn take(&self, wanted: usize) -> usize {
-        let mut left = self.0.lock().expect("nobody panics with it");
+        let mut left = self.0.lock().expect("no panic under it");
         match &mut *left {
             None => wanted,
             Some(left) => {

@@ -65,7 +65,7 @@ mod unix {
             }
         };
         let runtime = spinpark::Runtime::new().expect("threads");
-        match runtime.block_on(all(options)).expect("somebody is awake as long as a signal may come") {
+        match runtime.block_on(all(options)).expect("no deadlock as long as a signal may come") {
             Ok(code) => code,
             Err(error) => {
                 eprintln!("job_runner: {error}");
@@ -85,7 +85,7 @@ mod unix {
 
     /// Runs all jobs, and says what became of each.
     async fn all(options: Options) -> Result<i32, Box<dyn Error>> {
-        // First of all: who asks it to end early is heard.
+        // First of all: a signal that comes early is not missed.
         let stop = Stop::listen()?;
         let text = select! {
             text = read(&options.file) => text.map_err(|error| format!("{}: {error}", options.file))?,

@@ -89,7 +89,7 @@ async fn once(job: &Job, stop: &Stop, options: &Options) -> Outcome {
     }
 }
 
-/// Until what it wrote was shown. Whoever has left the group, and keeps a pipe open, is not waited for.
+/// Until what it wrote was shown. A process that has left the group, and keeps a pipe open, is not waited for.
 async fn reading(shows: Vec<spinpark::JoinHandle<std::io::Result<()>>>) -> std::io::Result<()> {
     let until = std::time::Instant::now() + READING;
     for show in shows {

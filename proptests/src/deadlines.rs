@@ -11,12 +11,12 @@ pub struct Deadlines {
 }
 
 impl Deadlines {
-    /// For the place of this name, in which nobody waits.
+    /// For the place of this name, in which no thread waits.
     pub fn of(place: &'static str) -> Self {
         Deadlines { place, due: BTreeMap::new() }
     }
 
-    /// `g` must leave within `bound` dispatches, of which there were `now` so far. Who waits already keeps the
+    /// `g` must leave within `bound` dispatches, of which there were `now` so far. A G that waits already keeps the
     /// deadline it has.
     pub fn enter(&mut self, g: u64, now: usize, bound: usize) {
         self.due.entry(g).or_insert((now + bound, bound));

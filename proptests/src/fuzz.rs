@@ -127,7 +127,7 @@ pub fn worker() -> Result<(), String> {
     std::panic::set_hook(Box::new(|_| ()));
     work(&order, |news| {
         let line = serde_json::to_string(&news).expect("news are plain data");
-        // If nobody listens any more, there is nothing to be done about it here.
+        // If no reader is left, there is nothing to be done about it here.
         let _ = writeln!(io::stdout(), "{line}");
     })
 }

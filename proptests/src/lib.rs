@@ -9,13 +9,13 @@
 //!                                                   └──► each G once? linearizable? the invariants? ──no──► made short
 //! ```
 //!
-//! A model checker tries every interleaving of a few operations that somebody thought of. Sequences find other mistakes:
+//! A model checker tries every interleaving of a few operations that a person chose. Sequences find other mistakes:
 //! a slot off by one after the cursor has wrapped around, a half rounded the wrong way, a G that waits for longer than it
-//! may. Random programs find the scenarios that nobody thought of.
+//! may. Random programs find the scenarios that no person thought of.
 //!
-//! **Who it is for.** Whoever changes the kernel. Whoever writes a [`Host`](spinpark_kernel::host::Host) of their own: before a
+//! **For** authors of changes to the kernel; for authors of a [`Host`](spinpark_kernel::host::Host) of their own: before a
 //! host meets other threads, it must get the sequential case right, and every type here that drives the kernel is generic
-//! in the host. And whoever builds a queue or a protocol over a `Host`: a [`Room`](room::Room) for it is some sixty lines,
+//! in the host; and for authors of a queue or a protocol over a `Host`: a [`Room`](room::Room) for it is some sixty lines,
 //! and gets the schedules, the shortening and the replay.
 //!
 //! | module | holds |

@@ -23,7 +23,7 @@ pub trait Spec: Clone + Eq + Hash + Debug {
 /// One call of one thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record<C> {
-    /// Who called. Its calls are in order in the history.
+    /// The caller. Its calls are in order in the history.
     pub thread: usize,
     /// What, and what was answered.
     pub call: C,
@@ -33,7 +33,7 @@ pub struct Record<C> {
     pub ended: u64,
 }
 
-/// What happened, written down by those to whom it did.
+/// What happened, as each party saw it.
 ///
 /// The clock is a word of the host's: its steps are part of what an engine tries in every order, so that none is missed
 /// in which a call ends just before another begins. It is a locked exchange on cores, and so a full fence there and over

@@ -37,7 +37,7 @@ pub trait Room: Debug + Clone + PartialEq + Sized + 'static {
     const THREADS: usize;
     /// At most so many operations, where that has to be few.
     const LONGEST: usize = usize::MAX;
-    /// Who plays its programs by default. A room that has fences needs a memory that can miss them.
+    /// The engine that plays its programs by default. A room that has fences needs a memory that can miss them.
     const ENGINES: &'static [Engine];
     /// The wrong variants, by name, that its programs must find.
     const FALLS: &'static [&'static str];
@@ -174,7 +174,7 @@ pub fn together<H: ModelHost, R: Room<Op: Send>, S: Send + Sync + 'static, T>(
 /// How a program is played.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial {
-    /// By whom. Means nothing on real cores.
+    /// The order of threads. Means nothing on real cores.
     pub engine: Engine,
     /// How often: with so many schedules, if the engine draws them; at most a hundred times as many, if it tries all.
     pub schedules: u64,

@@ -130,7 +130,7 @@ fn blame_the_kernel<R: Room>(found: &Found<R>) -> Option<Found<R>> {
 pub struct Hunt {
     /// How each program is played. The engine is replaced by each of `engines`.
     pub trial: Trial,
-    /// By whom.
+    /// The actor.
     pub engines: &'static [Engine],
     /// The longest program.
     pub longest: usize,

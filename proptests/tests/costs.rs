@@ -61,7 +61,7 @@ fn one_p() -> (S, Worker) {
     (sched, m1)
 }
 
-/// M1 runs G1, M2 runs G2, nothing waits, nobody is spinning; more Ps are idle, and no other M sleeps.
+/// M1 runs G1, M2 runs G2, nothing waits, no M is spinning; more Ps are idle, and no other M sleeps.
 fn two_busy(procs: usize) -> (S, Worker, Worker) {
     let sched = sched(procs, 4);
     submit(&sched, 1);
@@ -147,10 +147,11 @@ mod with_two_ps {
         costs("a second while an M is spinning", [1, 1, 0, 1, 1, 0, 0], || submit(&sched, 2));
         costs("a third", [1, 1, 0, 1, 1, 0, 0], || submit(&sched, 3));
         let m1 = begin();
-        let m1 = costs("who finds one of three wakes one", [17, 6, 3, 1, 3, 0, 1], || run(&sched, m1, 1));
+        let m1 = costs("an M that finds one of three wakes one", [17, 6, 3, 1, 3, 0, 1], || run(&sched, m1, 1));
         let m2 = begin();
-        let m2 =
-            costs("who finds the last in the global queue wakes nobody", [18, 4, 3, 1, 2, 0, 0], || run(&sched, m2, 3));
+        let m2 = costs("an M that finds the last in the global queue wakes none", [18, 4, 3, 1, 2, 0, 0], || {
+            run(&sched, m2, 3)
+        });
         let m1 = costs("the other of the first share", [58, 4, 2, 1, 1, 0, 0], || run(&sched, m1, 2));
         assert!(stepped::close(&sched, vec![m1, m2]).is_empty());
     }
@@ -323,7 +324,7 @@ mod a_ring {
     }
 }
 
-/// `work`, submitter's half: what was queued is queued before the StoreLoad, also by who spills. While an M is spinning
+/// `work`, submitter's half: what was queued is queued before the StoreLoad, also by an M that spills. While an M is spinning
 /// nothing comes after that, so the last lock is the queue's.
 mod whoever_queues_passes_the_fence_afterwards {
     use super::*;

@@ -85,7 +85,7 @@ mod figure_6_g1_is_about_to_call {
         let (sched, m1, g1) = figure_6();
         assert_eq!((m1.m(), m1.p(), g1), (M1, P, g(1)));
         shows(&sched, 3, 0, 0, 0);
-        assert_eq!(Stepped::suspended(), 0, "there is one P: nobody else is needed");
+        assert_eq!(Stepped::suspended(), 0, "there is one P: no other M is needed");
         assert_eq!(close(&sched, vec![m1]), [2, 3, 4]);
     }
 }
@@ -150,7 +150,7 @@ mod figure_8_g1_comes_back {
     }
 
     /// Where Gs wait no P is idle, so this is not quite the figure: there are two Ps, G1 is alone, and in its call for
-    /// so long that its P is taken though nobody waits for it. Then G2 comes, and gets that P.
+    /// so long that its P is taken though no G waits for it. Then G2 comes, and gets that P.
     #[test]
     fn and_goes_on_under_another_p_that_is_idle() {
         let sched = scheduler(2);

@@ -70,7 +70,7 @@ impl Waits for Bindings {
 struct Lists {
     /// Readied before they waited.
     readied: BTreeSet<usize>,
-    /// Those that wait, and who can end it.
+    /// Those that wait, and the parties that can end it.
     waiting: BTreeMap<usize, Wake>,
     /// Those that rest, in the order in which they began to.
     resting: Vec<usize>,
@@ -252,7 +252,7 @@ impl Counted {
     }
 }
 
-/// Who asks has counted everybody under the lock: no more sleep or wait than are alive.
+/// The asker has counted every M under the lock: no more sleep or wait than are alive.
 fn every_census() -> Vec<Counted> {
     let (mut all, both) = (Vec::new(), [false, true]);
     for (alive, busy_ps, queued) in (0..=4).flat_map(|a| (0..=2).flat_map(move |b| (0..=2).map(move |q| (a, b, q)))) {
@@ -271,7 +271,7 @@ fn every_census() -> Vec<Counted> {
 mod those_that_wait_are_told_when_nothing_can_happen_any_more {
     use super::*;
 
-    /// An M that neither sleeps nor waits, or a P that somebody has.
+    /// An M that neither sleeps nor waits, or a P with an owner.
     fn runs(c: &Counted) -> bool {
         c.alive > c.sleeping + c.waiting || c.busy_ps > 0
     }
@@ -356,7 +356,7 @@ mod why_a_wait_ends {
 
     /// An M that has looked everywhere sleeps, and never wakes up in this test.
     fn somebody_looks(sched: &S) {
-        let looks = Stepped::begin().expect("somebody looks");
+        let looks = Stepped::begin().expect("an M searches");
         for_ever(|| sched.next(looks));
     }
 
@@ -427,7 +427,7 @@ mod why_a_wait_ends {
         assert!(sched.next(m0).is_none());
     }
 
-    /// Somebody outside may ready it: nobody is told, though every M sleeps or waits. (The first of all reasons then.)
+    /// A thread outside may ready it: no deadlock is reported, though every M sleeps or waits. (The first of all reasons then.)
     #[test]
     fn somebody_outside_has_readied_it_and_until_then_it_waits() {
         let (sched, m0) = with_ms(2);

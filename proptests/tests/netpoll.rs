@@ -1,4 +1,4 @@
-//! Who waits in the poller, seen from what happens meanwhile: a monitor that looks, a thread that is refused, the end.
+//! The M in the poller, seen from what happens meanwhile: a monitor that looks, a thread that is refused, the end.
 
 use spinpark_kernel::host::{Host, NEVER, Nanos};
 use spinpark_kernel::protocol::work_source::{Poller, Waker, WorkSource};
@@ -23,7 +23,7 @@ struct Shared {
     when: AtomicU64,
     /// What happens in each wait.
     scenarios: Mutex<Vec<Scenario>>,
-    /// Until when somebody waited, each time.
+    /// Until when an M waited, each time.
     waits: Mutex<Vec<Nanos>>,
     interrupts: AtomicU32,
 }
@@ -59,7 +59,7 @@ impl Poller for Wait {
     }
     fn poll(&self, until: Nanos, _: &mut dyn FnMut(G)) {
         self.0.waits.lock().expect("one thread").push(until);
-        let scenario = self.0.scenarios.lock().expect("one thread").pop().expect("nobody waits again");
+        let scenario = self.0.scenarios.lock().expect("one thread").pop().expect("no M waits again");
         let sched = self.0.sched.lock().expect("one thread").clone().expect("it was made");
         scenario(&sched);
     }
@@ -116,7 +116,7 @@ mod who_waits_in_the_poller {
             assert_eq!(shared.interrupts.load(Relaxed), 0, "it is not due");
             Stepped::pass(SOON);
             sched.tick(&mut watch, SOON);
-            assert_eq!(shared.interrupts.load(Relaxed), 1, "it is due, and nobody waits for it");
+            assert_eq!(shared.interrupts.load(Relaxed), 1, "it is due, and no M waits for it");
         });
         let (sched, its) = scheduler(2, 3, LATE, vec![meanwhile]);
         *shared.lock().expect("one thread") = Some(Arc::clone(&its));
@@ -124,7 +124,7 @@ mod who_waits_in_the_poller {
         let m1 = Stepped::begin().expect("a thread was asked for");
         let (m1, g1) = sched.next(m1).expect("it is open");
         assert_eq!(g1.id(), 1);
-        assert_eq!(Stepped::suspended(), 1, "nobody waits for the timer: one more is to look");
+        assert_eq!(Stepped::suspended(), 1, "no M waits for the timer: one more is to look");
         let m2 = Stepped::begin().expect("a thread was asked for");
         let (m2, g9) = sched.next(m2).expect("it is open");
         assert_eq!(g9.id(), 9);

@@ -54,7 +54,7 @@ fn are_the_lowest(resize: Resize, capacity: usize, turned: usize, asked: &[usize
         let procs = 1 + procs % capacity;
         let mut emptied = Vec::new();
         resize(&mut held, &mut spare, procs, &mut |p| emptied.push(p.id().0));
-        // Whoever stops the world next holds them in another order.
+        // The next stopper holds them in another order.
         held.rotate_left(turned % procs);
         let [are, are_spare]: [BTreeSet<u32>; 2] = [&held, &spare].map(|ps| numbers(ps).into_iter().collect());
         let ended: BTreeSet<u32> = emptied.iter().copied().collect();
@@ -202,7 +202,7 @@ mod no_g_is_lost_and_those_of_one_p_keep_their_order {
             }
         }
         assert!(sched.start_the_world(ManuallyDrop::into_inner(stopped)).is_none());
-        let mut worker = ManuallyDrop::new(Stepped::begin().expect("somebody looks"));
+        let mut worker = ManuallyDrop::new(Stepped::begin().expect("an M searches"));
         let all = local.concat().into_iter().chain(global.drain(..));
         for number in all {
             let (next, g) = sched.next(ManuallyDrop::into_inner(worker)).expect("it is open");
@@ -234,7 +234,7 @@ fn scheduler(procs: usize, max_procs: usize) -> S {
     Sched::new(config, (), stepped::enter).expect("these numbers are allowed")
 }
 
-/// Changes the number of Ps of a scheduler that nobody has stopped.
+/// Changes the number of Ps of a scheduler that is not stopped.
 fn resize(sched: &S, procs: usize) {
     let mut stopped = sched.stop_the_world(None);
     assert!(sched.procresize(&mut stopped, procs).is_ok());
@@ -290,7 +290,7 @@ mod the_ps_that_there_are_can_be_used {
         let mut stopped = sched.stop_the_world(None);
         assert_eq!(sched.procresize(&mut stopped, 1), Ok(3));
         assert!(sched.start_the_world(stopped).is_none());
-        let looks = Stepped::begin().expect("somebody looks for work");
+        let looks = Stepped::begin().expect("an M searches");
         let mut calls = calls.into_iter().zip(1..).collect::<Vec<_>>();
         for_ever(|| sched.next(looks));
         let (last, number) = calls.pop().expect("three");

@@ -113,7 +113,7 @@ mod a_signal {
             let before = now(&cell);
             cell.with(|_| signal(&cell, true));
             assert_eq!(now(&cell), before);
-            cell.try_with_mut(|_| signal(&cell, true)).expect("nobody else has it");
+            cell.try_with_mut(|_| signal(&cell, true)).expect("no other thread has it");
             assert_eq!(now(&cell), before);
             // Also further down on the stack, and after it.
             cell.with(|_| {

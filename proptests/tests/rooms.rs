@@ -124,7 +124,7 @@ const MODELS_ALONE: [&str; 11] = [
     "semaphore",
 ];
 
-/// Variants that random programs do not find in time, and models do. A sender that stays outside is turned away in the end by whoever
+/// Variants that random programs do not find in time, and models do. A sender that stays outside is turned away in the end by the thread that
 /// closes the channel, which a list would answer too; two cases that are served show if both have sent, which is rare.
 const OUT_OF_REACH: [&str; 2] = ["chan-lets-nobody-in", "select-each-case-has-a-claim"];
 

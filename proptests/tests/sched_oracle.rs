@@ -1,4 +1,4 @@
-//! The whole scheduler, compared with lists, while one moves at a time: who gets which G from where, who is woken with
+//! The whole scheduler, compared with lists, while one moves at a time: which M gets which G from where, which is woken with
 //! which P, who sleeps, and what is left, after each of some hundred moves of Ms, outsiders and the monitor.
 
 use spinpark_proptests::machine::{check, refute};

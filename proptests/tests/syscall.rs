@@ -16,11 +16,11 @@ const P: PId = PId(3);
 enum Op {
     /// An M leaves the P there, if it has it.
     Enter(u32),
-    /// Somebody looks.
+    /// A thread looks.
     Look,
-    /// Somebody takes it out of the call that was seen at this look, of all there were.
+    /// A thread takes it out of the call that was seen at this look, of all there were.
     Take(usize),
-    /// Somebody takes it out of whatever call it is in.
+    /// A thread takes it out of whatever call it is in.
     TakeAny,
 }
 
@@ -33,7 +33,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Who looked at one call takes the P out of that one, or not at all: even if the same M makes the next, and even if the
+/// A retaker that looked at one call takes the P out of that one, or not at all: even if the same M makes the next, and even if the
 /// number of takings wraps around between.
 mod a_p_is_taken_out_of_the_call_that_was_seen_and_of_no_other {
     use super::*;

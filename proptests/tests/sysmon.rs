@@ -15,7 +15,7 @@ use std::fmt::Debug;
 
 const CASES: u32 = 1000;
 
-/// Somebody who looks at one P, again and again.
+/// A thread that looks at one P, again and again.
 trait Judge: Clone + Debug {
     fn look(&mut self, p: Observed, around: Around) -> Verdict;
 }
@@ -28,7 +28,7 @@ impl Judge for SysmonTick {
 
 type Looked = (Observed, Around, Verdict);
 
-/// One who forgets nothing, and judges by a rule: Go's, or a wrong one.
+/// An observer that forgets nothing, and judges by a rule: Go's, or a wrong one.
 #[derive(Debug, Clone)]
 struct ByRule {
     looks: Vec<Looked>,
@@ -48,7 +48,7 @@ impl Judge for ByRule {
     }
 }
 
-/// For how long each look has shown the same as the last one. (The kernel keeps 0 for "never", so who looks at moment 0
+/// For how long each look has shown the same as the last one. (The kernel keeps 0 for "never", so a look at moment 0
 /// has looked at moment 1.)
 fn shown_for<T: PartialEq>(looks: &[Looked], what: impl Fn(&Observed) -> T) -> Nanos {
     let (last, around, _) = looks[looks.len() - 1];
@@ -279,7 +279,7 @@ mod a_p_in_a_syscall_while_work_waits_is_retaken_within_two_ticks {
         assert!(three == four, "{} states after three looks, {} after four", three.len(), four.len());
     }
 
-    /// Alive: who wants to see more than the call finds exceptions.
+    /// Alive: a look that sees more than the call finds exceptions.
     #[test]
     fn and_a_variant_that_wants_the_same_slice_too_is_refuted() {
         let variant = ByRule::of(|looks| {
@@ -426,7 +426,7 @@ mod a_p_is_left_alone {
                 }
                 seen.note_if(same_call(looks), "it was seen in the same call again");
                 seen.note_if(slice_is_over(looks), "its slice was over");
-                if verdict == Leave { Ok(()) } else { Err("nobody needs it") }
+                if verdict == Leave { Ok(()) } else { Err("no G needs it") }
             },
             |looks| judge(looks, same_call(looks)),
             &["it was seen in the same call again", "its slice was over"],
@@ -615,10 +615,10 @@ mod the_tick_on_a_whole_scheduler {
     /// An M more is woken, finds nothing, and sleeps.
     fn another_sleeps(sched: &S) {
         Wakep::wakep(Arc::clone(sched));
-        for_ever(|| sched.next(Stepped::begin().expect("somebody to look")));
+        for_ever(|| sched.next(Stepped::begin().expect("an M to search")));
     }
 
-    /// Where can work wait? With one P even work that has yet to come would wait: nobody would look for it.
+    /// Where can work wait? With one P even work that has yet to come would wait: no M would look for it.
     #[test]
     fn takes_the_only_p_out_of_a_call_at_the_second_look_wherever_work_waits() {
         for (ring, global) in [(0, 0), (0, 1), (1, 0), (2, 3)] {
@@ -851,7 +851,7 @@ mod the_tick_on_a_whole_scheduler {
                 std::mem::forget(later.entersyscall(m1.take().expect("once")));
             }
         });
-        // It sees the call in the ticks after sleeps 53 and 54; then a P is on its way to who looks for work.
+        // It sees the call in the ticks after sleeps 53 and 54; then a P is on its way to an M that looks for work.
         assert_eq!(naps, [ever_later(54), vec![SOON; 3]].concat());
     }
 
@@ -971,7 +971,7 @@ mod the_tick_on_a_whole_scheduler {
         let (left, began) = until_woken(
             || sched.close(),
             || {
-                // The monitor, and nobody is on the stage after it.
+                // The monitor, and no other thread runs after it.
                 Stepped::begin().is_none()
             },
         );

@@ -51,7 +51,7 @@ struct Listed {
 enum Wrong {
     /// Of those that are due at the same time the one that was added last comes first.
     LastFirst,
-    /// The first of all shards comes first, whoever asks.
+    /// The first of all shards comes first, for every caller.
     FirstOfAll,
     /// One that is due just now is not due.
     OnlyLater,

@@ -405,7 +405,7 @@ mod overtaking_is_bounded {
     }
 }
 
-/// What the bounds do not promise, so that nobody reads more into them.
+/// What the bounds do not promise.
 mod overtaking_is_not_bounded {
     use super::*;
 
@@ -433,7 +433,7 @@ mod overtaking_is_not_bounded {
         assert!(froms.len() > 8 && froms.len() <= turn + 4 * 9 + 12, "after {} dispatches", froms.len());
     }
 
-    /// If every dispatch is the global queue's turn, whoever feeds it starves the ring.
+    /// If every dispatch is the global queue's turn, a submitter that feeds it starves the ring.
     #[test]
     fn in_the_ring_if_every_turn_is_the_global_queues() {
         let mut p = OneP::new(Numbers { every: 1, ..GO });

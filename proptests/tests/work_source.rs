@@ -1,4 +1,4 @@
-//! Sources of the embedder's: which are let in, how they wake, who is served by one look, and what they keep waiting.
+//! Sources of the embedder's: which are let in, how they wake, what one look serves, and what they keep waiting.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -147,9 +147,9 @@ mod a_source_is_served {
     fn by_who_is_started_when_it_wakes() {
         let (sched, [source], waker) = with_sources(Config::default());
         source.get([vec![1, 2, 3]]);
-        assert_eq!(Stepped::suspended(), 0, "nobody knows yet");
+        assert_eq!(Stepped::suspended(), 0, "no M knows yet");
         waker.wake();
-        let mut worker = Stepped::begin().expect("somebody was woken");
+        let mut worker = Stepped::begin().expect("an M was woken");
         for (number, ring) in [(1, 2), (2, 1), (3, 0)] {
             let (next, found) = sched.next(worker).expect("it is open");
             assert_eq!((found, sched.snapshot().local[0]), (g(number), ring));
@@ -183,7 +183,7 @@ mod one_look_serves_every_source_that_has_work {
 
     const SOURCES: usize = 4;
 
-    /// `sizes`: how much each source gives each time. A look in vain, of one source or of all, costs nothing: neither
+    /// `sizes`: how much each source gives each time. A look that finds nothing, of one source or of all, costs nothing: neither
     /// the others' turn nor a dispatch.
     fn as_lists_would(sizes: &[Vec<usize>; SOURCES]) -> Result<Tally, Broken> {
         let (mut numbers, mut seen) = (1.., Tally::default());
@@ -199,14 +199,14 @@ mod one_look_serves_every_source_that_has_work {
         let gives = |from: usize, i: usize| takes[from].get(i).is_some_and(|gs| !gs.is_empty());
         seen.note_if((0..looks).any(|i| gives(0, i) && gives(1, i)), "two gave at once");
         seen.note_if(takes[0].iter().flatten().next().is_some() && takes[0].contains(&vec![]), "one gave nothing once");
-        seen.note_if((1..looks).any(|i| look(i - 1).count() == 0 && look(i).count() > 0), "a whole look was in vain");
+        seen.note_if((1..looks).any(|i| look(i - 1).count() == 0 && look(i).count() > 0), "a whole look found nothing");
 
         // After so many dispatches it is the global queue's turn.
         let global_every = expected.len() as u32;
         let (sched, sources, waker) = with_sources::<SOURCES>(Config { global_every, ..Config::default() });
         sources.iter().zip(takes).for_each(|(source, takes)| source.get(takes));
         waker.wake();
-        let mut worker = Stepped::begin().expect("somebody was woken");
+        let mut worker = Stepped::begin().expect("an M was woken");
         let mut found = Vec::new();
         for _ in 0..expected.len() {
             let (next, g) = sched.next(worker).expect("it is open");
@@ -230,7 +230,7 @@ mod one_look_serves_every_source_that_has_work {
     fn whatever_each_of_four_has() {
         let sizes = || vec(0..4usize, 0..5);
         let seen = check(300, [sizes(), sizes(), sizes(), sizes()], |sizes| as_lists_would(&sizes));
-        seen.must_have(&["two gave at once", "one gave nothing once", "a whole look was in vain"]);
+        seen.must_have(&["two gave at once", "one gave nothing once", "a whole look found nothing"]);
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod one_look_serves_every_source_that_has_work {
         busy.get((1..100).map(|number| vec![number]));
         other.get([vec![100, 101]]);
         waker.wake();
-        let mut worker = Stepped::begin().expect("somebody was woken");
+        let mut worker = Stepped::begin().expect("an M was woken");
         for number in [1, 100, 101, 2, 3] {
             let (next, found) = sched.next(worker).expect("it is open");
             assert_eq!(found, g(number));
@@ -254,7 +254,7 @@ mod one_look_serves_every_source_that_has_work {
         first.get([const { Vec::new() }; 3]);
         other.get([vec![1]]);
         waker.wake();
-        let (worker, found) = sched.next(Stepped::begin().expect("somebody was woken")).expect("it is open");
+        let (worker, found) = sched.next(Stepped::begin().expect("an M was woken")).expect("it is open");
         assert_eq!((found, first.left()), (g(1), 2), "in the same look");
         close(&sched, vec![worker]);
     }
@@ -265,7 +265,7 @@ mod one_look_serves_every_source_that_has_work {
         let (sched, [source], waker) = with_sources(Config { global_every: 2, ..Config::default() });
         source.get([vec![], vec![1]]);
         waker.wake();
-        let (mut worker, found) = sched.next(Stepped::begin().expect("somebody was woken")).expect("it is open");
+        let (mut worker, found) = sched.next(Stepped::begin().expect("an M was woken")).expect("it is open");
         assert_eq!(found, g(1));
         sched.ready(&mut worker, g(2));
         sched.submit(g(3)).expect("it is open");
@@ -299,7 +299,7 @@ mod who_waits_inside_is_told_when_the_last_source_stops_expecting_and_wakes {
         let (sched, sources, waker, m0) = with_ms::<N>(2);
         let later = Arc::clone(&sched);
         let looks = move || {
-            let (m1, mut expecting) = (Stepped::begin().expect("somebody looks"), sources.into_iter());
+            let (m1, mut expecting) = (Stepped::begin().expect("an M searches"), sources.into_iter());
             let now = Arc::clone(&later);
             // M1 finds nothing, sleeps, is woken by the next source to stop, finds nothing …
             let ended = in_each_sleep(
@@ -307,7 +307,7 @@ mod who_waits_inside_is_told_when_the_last_source_stops_expecting_and_wakes {
                 move |_| {
                     let Some(source) = expecting.next() else { return Break(()) };
                     source.is_expecting.store(false, Relaxed);
-                    assert_eq!(now.snapshot().waiting, 1, "nobody knows yet");
+                    assert_eq!(now.snapshot().waiting, 1, "no M knows yet");
                     waker.wake();
                     Continue(())
                 },

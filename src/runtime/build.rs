@@ -22,7 +22,7 @@ use crate::runtime::runtime::Runtime;
 use crate::runtime::shared::{Parts, Shared};
 use core::time::Duration;
 
-/// How many Ps a deterministic runtime has, if nobody says.
+/// The default number of Ps of a deterministic runtime.
 const SIMULATED_PROCS: usize = 4;
 
 impl Builder {
@@ -38,7 +38,7 @@ impl Builder {
         if self.seed.is_some()
             && let Some(console) = &self.watchers.console
         {
-            let reason = "a deterministic runtime has none: nobody but its own thread may look at it".into();
+            let reason = "a deterministic runtime has none: only its own thread may look at it".into();
             return Err(BuildError::Console { address: console.address(), reason });
         }
         self.plan.check()?;
@@ -107,7 +107,7 @@ impl Builder {
         Ok(Runtime::from_tasks(tasks))
     }
 
-    /// With what is there if nobody says.
+    /// With the defaults.
     fn numbers(&self) -> Result<Config, BuildError> {
         let procs = match self.procs {
             Some(procs) => procs,

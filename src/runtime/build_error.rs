@@ -34,7 +34,7 @@ pub enum BuildError {
     GoroutineStack(usize),
     /// A deterministic runtime lives on this thread.
     Nested,
-    /// Somebody has replaced the handler of the signal by which tasks are preempted.
+    /// The handler of the preemption signal was replaced.
     SignalReplaced,
     /// Thread creation failed: there is not even one.
     Spawn(SpawnError),

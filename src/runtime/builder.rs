@@ -14,7 +14,7 @@ use core::time::Duration;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How many threads there may be for preempted tasks, if nobody says. Go: 10,000 threads in all.
+/// The default limit of threads for preempted tasks. Go: 10,000 threads in all.
 const PREEMPTED_THREADS: usize = 10_000;
 
 /// How a [`Runtime`](crate::Runtime) shall be. Every number has a default.
@@ -118,7 +118,7 @@ impl Builder {
     }
 
     /// One dispatch in this many looks first into the global queue, and at timers and, [now and then](Builder::peek_every), sockets,
-    /// so that a P with work of its own does not starve them. Default 61, as Go's; 0: never. With 1, whoever keeps the global
+    /// so that a P with work of its own does not starve them. Default 61, as Go's; 0: never. With 1, a submitter that keeps the global
     /// queue filled starves the local ones.
     pub fn global_every(mut self, n: u32) -> Self {
         self.config.global_every = n;
@@ -134,8 +134,8 @@ impl Builder {
     }
 
     /// How long Ps that all have work leave the sockets alone: then one looks, at the [global queue's turn](Builder::global_every).
-    /// Who has none looks at once; and where tasks run for long, see [`turn_every`](Builder::turn_every). Default 1 ms; 0: at each turn. Oftener is not sooner: who takes what has become ready meanwhile
-    /// never comes to steal what waits longer, beside a thread that the system has set aside.
+    /// A P without work looks at once; and where tasks run for long, see [`turn_every`](Builder::turn_every). Default 1 ms; 0: at
+    /// each turn. A smaller value does not help: a thread busy with fresh socket events never gets round to stealing older tasks.
     pub fn peek_every(mut self, time: Duration) -> Self {
         self.config.peek_every = duration::nanos(time);
         self
@@ -230,7 +230,7 @@ impl Builder {
     /// costs tens of nanoseconds. Without this, a closure runs on the stack of a thread, which sleeps while it waits.
     ///
     /// It is off by default because safe code can break memory safety with it; and the one promise that makes it sound can
-    /// only be given by whoever knows all the code that runs in closures of this runtime.
+    /// only be given by a caller that knows all the code that runs in closures of this runtime.
     ///
     /// # Safety
     /// **Nothing that belongs to a thread may be held across a wait** in a closure of this runtime: not by its own code, nor
@@ -311,7 +311,7 @@ impl Builder {
     /// How many bytes the stack of a [goroutine with a stack of its own](Builder::stackful_goroutines) has: 16 KiB to 1 GiB,
     /// rounded up to whole pages. Default 256 KiB. Memory
     /// is taken only for the pages that were touched, so a goroutine that waits has one or two of them whatever this
-    /// says. Below its stack lies a page that nobody may touch: code that does has used up the stack, and the process ends with
+    /// says. Below its stack lies a guard page: code that touches it has used up the stack, and the process ends with
     /// a message that names the goroutine. Go's stacks grow, up to 1 GB.
     pub fn goroutine_stack_size(mut self, bytes: usize) -> Self {
         self.goroutine_stack = bytes;
@@ -323,12 +323,12 @@ impl Builder {
     ///
     /// Its thread is interrupted by a signal (`SIGURG`, as Go's), and goes on with the task without a P, beside the others,
     /// until the task waits, ends, or yields: then it first waits for its turn, as after a [`syscall`](crate::syscall).
-    /// So a loop that never ends stalls nobody, at the price of more threads than Ps that run at a time
+    /// So a loop that never ends stalls no other task, at the price of more threads than Ps that run at a time
     /// ([`max_preempted_threads`](Builder::max_preempted_threads)). A system call that such a task makes outside of
     /// `syscall` may end with `EINTR`. Go: `asyncpreemptoff`.
     ///
     /// The signal's handler is installed when the first runtime is built, calls the one that was there before, and is never
-    /// removed. If somebody has replaced it since, and does not call it, [`build`](Builder::build) fails, unless this is
+    /// removed. If another handler has replaced it since, and does not call it, [`build`](Builder::build) fails, unless this is
     /// `false`; a runtime that is there already says so by [`Metrics::preemption_lost`](crate::Metrics::preemption_lost).
     pub fn preemption(mut self, yes: bool) -> Self {
         self.preempts = yes;
@@ -342,8 +342,8 @@ impl Builder {
     ///
     /// Only the thread that builds the runtime may use it; tasks run while that thread waits in
     /// [`block_on`](crate::Runtime::block_on), [`join`](crate::JoinHandle::join), or for the world to stop. One such runtime may
-    /// live on a thread, and no other be built or used there meanwhile. [`procs`](Builder::procs) is then 4 if nobody says,
-    /// whatever the machine and the environment are; stacks are of 1 MiB if nobody says; no line of `schedtrace` is printed;
+    /// live on a thread, and no other be built or used there meanwhile. [`procs`](Builder::procs) is then 4 by default,
+    /// whatever the machine and the environment are; stacks are of 1 MiB by default; no line of `schedtrace` is printed;
     /// [`detect_deadlock`](Builder::detect_deadlock) is always on.
     ///
     /// ```

@@ -1,11 +1,11 @@
-//! What stands beside a runtime until its end: another's runtime, started by the first who needs it.
+//! What stands beside a runtime until its end: another crate's runtime, started when it is first needed.
 
 use core::any::Any;
 use core::mem;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The place for it. One kind only: who asks for another than there is panics.
+/// The place for it. One kind only. Panics if another kind is asked for.
 pub(super) struct Companion(Mutex<Place>);
 
 enum Place {

@@ -30,7 +30,7 @@
 //!
 //! **What the seed decides.** Which of the threads that can go on does: whenever one would sleep, and at each dispatch and
 //! each [`checkpoint`](crate::checkpoint) perhaps. Whether the task whose turn it is goes behind the others of its P
-//! instead; so one P, too, has many orders. Whether a checkpoint yields. Everything that the kernel chooses: whom to
+//! instead; so one P, too, has many orders. Whether a checkpoint yields. Everything that the kernel chooses: which P to
 //! steal from. And how often all of that happens: some seeds keep nearly the order that a real runtime would, some keep
 //! none. Nothing is promised about which seed does what: another version of this crate may do something else.
 //!

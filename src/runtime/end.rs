@@ -36,7 +36,7 @@ impl Runtime {
     ///
     /// With [`Duration::ZERO`] it does not wait; with [`Duration::MAX`] for as long as it takes. From any thread. Called by one of the
     /// runtime's own tasks it cannot wait, and is [`shutdown_background`](Runtime::shutdown_background); called by a task of another
-    /// runtime, others run there meanwhile. A deterministic runtime has one thread, and nobody else could close it: it is shut down
+    /// runtime, others run there meanwhile. A deterministic runtime has one thread, and no other could close it: it is shut down
     /// without a limit. If the system gives no thread, the runtime goes on until the process ends.
     ///
     /// ```
@@ -108,7 +108,7 @@ pub struct Unstarted(Task);
 
 impl Unstarted {
     /// Runs it on this thread, after all. Its handle gets the value, or the panic. The task is then outside of a
-    /// runtime: [`go`](crate::go) panics in it; and nobody would run it a second time: if it has to wait, or yields, it is
+    /// runtime: [`go`](crate::go) panics in it; and it is run once: if it has to wait, or yields, it is
     /// dropped, and its handle says [`ShutDown`](crate::JoinError::ShutDown).
     pub fn run(self) {
         self.0.run_last();

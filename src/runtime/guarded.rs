@@ -1,4 +1,4 @@
-//! The one guard around what belongs to the user and is called or dropped where nobody could take its panic.
+//! The one guard around what belongs to the user and is called or dropped where no caller could take its panic.
 //!
 //! Futures and closures of tasks, their outputs, wakers, hooks, observers, values in channels: each is code of the user's, run by an
 //! M, by the poller or by a thread that ends. **A panic of it ends in [`guarded`]**; the panic hook has reported it. What the user
@@ -10,7 +10,7 @@ use core::mem::{ManuallyDrop, needs_drop};
 use core::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs `f`, which is code of the user's that nobody waits for. Its panic was reported by the panic hook, and ends here;
+/// Runs `f`, which is code of the user's with no caller of the user's. Its panic was reported by the panic hook, and ends here;
 /// what it panicked with may panic in its turn when it is dropped, and is not.
 pub(in crate::runtime) fn guarded(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {

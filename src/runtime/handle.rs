@@ -19,7 +19,7 @@ use core::fmt;
 use core::future::Future;
 use core::panic::Location;
 
-/// Runs tasks on a [`Runtime`](crate::Runtime) that somebody else owns. Does not keep it open.
+/// Runs tasks on a [`Runtime`](crate::Runtime) that another owner keeps. Does not keep it open.
 #[derive(Clone)]
 pub struct Handle {
     pub(super) tasks: Tasks,
@@ -154,7 +154,7 @@ impl Handle {
     /// Runs `future` on this thread to its end. See [`Runtime::run`](crate::Runtime::run).
     ///
     /// # Panics
-    /// If it will never be ready: with who waits for what.
+    /// If it will never be ready: lists every waiting task and what it waits for.
     #[track_caller]
     pub fn run<F: Future>(&self, future: F) -> F::Output {
         match self.block_on(future) {

@@ -20,7 +20,7 @@ impl RuntimeId {
     }
 }
 
-/// A task's number: no other task has it as long as the task runs, or somebody has a [`JoinHandle`](crate::JoinHandle) or an
+/// A task's number: no other task has it as long as the task runs, or there is a [`JoinHandle`](crate::JoinHandle) or an
 /// [`AbortHandle`](crate::AbortHandle) of it. After that it may be another's.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(usize);

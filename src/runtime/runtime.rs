@@ -131,7 +131,7 @@ impl Runtime {
         self.handle.block_on(future)
     }
 
-    /// The same, for who has nothing to do about a deadlock: `future` is run on this thread to its end.
+    /// The same, where a deadlock is not handled: `future` is run on this thread to its end.
     ///
     /// ```
     /// let runtime = spinpark::Runtime::builder().procs(2).build()?;
@@ -189,7 +189,7 @@ impl Runtime {
 
     /// Runs `f` when the runtime has nothing else to do: once, on a thread that found no task anywhere and was about to
     /// wait. For what can be left to such a moment: caches to be trimmed, statistics, memory to be given back. The
-    /// runtime itself gives back the memory of stacks that nobody uses then. Several are run one after the other, in order,
+    /// runtime itself gives back the memory of unused stacks then. Several are run one after the other, in order,
     /// and a task that becomes runnable meanwhile comes before the next. A runtime that is never idle never runs it; one
     /// that is shut down before drops it.
     ///

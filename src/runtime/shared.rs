@@ -107,7 +107,7 @@ impl Shared {
         })
     }
 
-    /// The scheduler is closed: whoever waits is dropped.
+    /// The scheduler is closed: tasks that wait are dropped.
     pub(super) fn close(&self) {
         self.owned_tasks.clear();
         // After the tasks, which may use it; before what its own may use.
@@ -119,7 +119,7 @@ impl Shared {
         self.watch.iter().for_each(|watch| watch.close());
     }
 
-    /// Does somebody want to know when a task runs: to measure it, or because somebody watches?
+    /// Is it to be reported when a task runs: to be measured, or for an observer?
     pub(super) fn is_seen(&self) -> bool {
         self.meter.is_timed() || self.is_watched()
     }

@@ -171,7 +171,7 @@ fn told<T, E: std::fmt::Display>(outcome: Result<T, E>) -> Told {
 }
 
 fn answered(answer: Sender<()>, told: Told) -> Told {
-    // Nobody waits for it, in each third round.
+    // No task waits for it, in each third round.
     let _ = answer.try_send(());
     told
 }

@@ -150,6 +150,6 @@ fn who_has_asked_is_answered_by_a_server_that_ends() {
         assert_eq!(asked.await.expect("no panic").expect("an answer"), bytes(10));
         serves.await.expect("no panic").expect("no error");
         let mut late = client;
-        answer(&mut late, post("/", Vec::new())).await.expect_err("nobody serves");
+        answer(&mut late, post("/", Vec::new())).await.expect_err("no server is there");
     });
 }

@@ -231,7 +231,7 @@ mod what_is_spawned_inside {
         assert_eq!(receiver.recv_timeout(Duration::from_secs(10)), Ok("done"));
     }
 
-    /// Whoever ends with a runtime that has ended already finds the process's.
+    /// A future that is dropped with a runtime that has ended already finds the process's.
     #[test]
     fn is_found_by_what_is_left_over() {
         let runtime = Runtime::builder().procs(1).build().expect("a runtime");

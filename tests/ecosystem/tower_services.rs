@@ -55,7 +55,7 @@ fn a_stack_of_them_answers_requests() {
     });
 }
 
-/// At most so many at once; who comes too many waits for his turn.
+/// At most so many at once; a further one waits for its turn.
 #[test]
 fn a_limit_is_kept_by_tasks_of_ours() {
     run(async {

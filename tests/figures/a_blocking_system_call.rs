@@ -23,7 +23,7 @@ fn figure_07_m1_is_blocked_with_g1_and_m2_has_p_and_runs_g2() {
     assert_eq!(lines, expected);
 }
 
-/// The figure draws G1 in P's ring, and M1 idle. Here, as in Go, G1 goes to the global queue: only who has a P puts into
+/// The figure draws G1 in P's ring, and M1 idle. Here, as in Go, G1 goes to the global queue: only the owner of a P puts into
 /// its ring. And M1 stays with G1, which is in the middle of a closure on M1's thread, until it is G1's turn.
 #[test]
 fn figure_08_g1_is_back_in_a_queue_and_g2_still_runs_on_m2() {

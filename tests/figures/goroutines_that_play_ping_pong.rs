@@ -8,7 +8,7 @@ use spinpark::trace::{From, State, What};
 
 const ROUNDS: usize = 1000;
 
-/// Of the first turns: who, and what it does.
+/// Of the first turns: the G, and what it does.
 fn first(many: usize) -> Vec<(usize, &'static str)> {
     let short = |state| match state {
         State::Executing => "executes",
@@ -43,7 +43,7 @@ fn assert_all_on_one_m(play: &Play) {
     assert_eq!(super::count(play, is_start), 1, "M1, at the start");
 }
 
-/// Each who was woken by the other one was its P's next, and ran from there.
+/// Each that was woken by the other was its P's next, and ran from there.
 fn assert_all_by_runnext(play: &Play) {
     let mut woken = 0;
     for (at, record) in play.trace.records().iter().enumerate() {
@@ -51,7 +51,7 @@ fn assert_all_by_runnext(play: &Play) {
             woken += 1;
             let rest = &play.trace.records()[at + 1..];
             let runs = rest.iter().find(|later| later.g == record.g && later.state() == Some(State::Executing));
-            let runs = runs.expect("who is woken runs");
+            let runs = runs.expect("a woken G runs");
             assert_eq!(runs.what, What::Executing { from: From::Next }, "{runs}");
         }
     }
@@ -83,7 +83,7 @@ fn a_long_game_stays_on_one_m_goes_by_runnext_and_wakes_no_thread() {
 /// first message on all is as above.
 #[test]
 fn and_so_it_does_on_a_real_core() {
-    // If the machine is busy elsewhere for a slice, nobody shall take P for that.
+    // If the machine is busy elsewhere for a slice, P is not to be taken for that.
     let play = long_game(builder().preemption(false));
     assert_all_on_one_m(&play);
     assert_all_by_runnext(&play);

@@ -19,7 +19,7 @@ fn figure_04_g1_waits_in_the_poller_and_g2_runs_on_the_same_m() {
     assert_eq!(lines, ["M1 executes G2 under P", "LRQ of P: G3 G4", "GRQ: empty", "poller: G1"]);
 }
 
-/// The figure draws G1 in P's ring, behind G4. Only who has a P puts into its ring, and that is M1, which executes G2. So
+/// The figure draws G1 in P's ring, behind G4. Only the owner of a P puts into its ring, and that is M1, which executes G2. So
 /// it is the monitor that finds G1, and it puts G1 into the global queue. Go's does the same.
 #[test]
 fn figure_05_g1_is_back_in_a_queue_and_g2_still_runs() {

@@ -7,7 +7,7 @@ use super::scenarios::{SEED, threads_that_play};
 use super::{count, executions};
 use spinpark::trace::{State, What};
 
-/// Of the first turns: who, what it does, and on which M.
+/// Of the first turns: the G, what it does, and on which M.
 fn first(many: usize) -> Vec<(usize, &'static str, u32)> {
     let turns = turns(&threads(), ["T1", "T2"]);
     let short = |state| if state == State::Executing { "executes" } else { "waits" };

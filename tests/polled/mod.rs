@@ -1,4 +1,4 @@
-//! Polling by hand, and counting who is woken.
+//! Polling by hand, and counting wakes.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Polls once, and nobody is woken.
+/// Polls once, without a waker.
 pub(crate) fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }

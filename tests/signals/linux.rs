@@ -139,7 +139,7 @@ fn replaced_with_a_call() {
 fn replaced() {
     let runtime = runtime();
     install(counts);
-    let error = Runtime::builder().procs(1).build().expect_err("nobody would hear the signal");
+    let error = Runtime::builder().procs(1).build().expect_err("no handler would get the signal");
     assert!(matches!(error, BuildError::SignalReplaced), "{error:?}");
     assert!(error.to_string().contains("SIGURG"), "{error}");
     // A runtime that is there already counts it.

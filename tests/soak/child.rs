@@ -32,7 +32,7 @@ pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
     /// In a sentence.
     pub(crate) message: String,
-    /// Who waits for what, and what the runtime says of itself.
+    /// The waiting tasks, and what the runtime says of itself.
     pub(crate) report: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn child(patience: Duration) -> ExitCode {
     std::panic::set_hook(Box::new(move |info| {
         let text = info.to_string();
         if text.contains("cannot unwind") || text.contains("during cleanup") {
-            // The process dies of this one: who caught it last, and under whose call.
+            // The process dies of this one: which handler caught it last, and under which call.
             eprintln!("{text}\n{}", std::backtrace::Backtrace::force_capture());
         }
         let mut kept = kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -128,7 +128,7 @@ pub(crate) fn child(patience: Duration) -> ExitCode {
     unsafe { libc::_exit(i32::from(!matches!(verdict, Verdict::Passed { .. }))) }
 }
 
-/// Who waits for what. What needs the scheduler's lock may wait for ever, so it is asked for on a thread of its own.
+/// The waiting tasks. What needs the scheduler's lock may wait for ever, so it is asked for on a thread of its own.
 fn report(world: &Arc<World>, panics: &Mutex<Vec<String>>) -> String {
     let mut text = String::from("tasks that have not ended:\n");
     text += &world.unfinished();

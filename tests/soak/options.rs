@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// Plays random programs over spinpark's public API on real cores, each in a process of its own.
 ///
 /// Each program is made such that it ends. If nothing goes on in one, or a sum is wrong, or its process dies, it is made
-/// shorter, printed with who waits for what, and written to a file that `--replay` plays again. A run that found nothing has
+/// shorter, printed with the waiting tasks, and written to a file that `--replay` plays again. A run that found nothing has
 /// sampled; it has proved nothing.
 ///
 /// Cases: `regressions` replays what failed once; `ping_pong_pairs` asks whether any of eight pairs is ever stuck for a

@@ -423,7 +423,7 @@ impl Doer {
 
     async fn hogs(&self, hogs: usize, partner: Kind) {
         let has_run = Arc::new(AtomicBool::new(false));
-        // Who is aborted takes the last one along, if that had not begun; so does an inner runtime's end.
+        // An aborted task takes the last one along, if that had not begun; so does an inner runtime's end.
         let _aborted = Ends(Arc::clone(&has_run));
         let tasks: Vec<_> = (0..hogs)
             .map(|_| {
@@ -476,7 +476,7 @@ impl Doer {
             let guard = self.wait(lock.read()).await;
             let before = *guard;
             self.wait(yield_now()).await;
-            self.expect(*guard == before, || "somebody has written under a read lock".to_owned());
+            self.expect(*guard == before, || "there was a write under a read lock".to_owned());
         }
     }
 
@@ -670,7 +670,7 @@ fn outside(world: &Arc<World>, n: usize, at: usize, op: &ThreadOp) -> Option<Spa
     None
 }
 
-/// Ends the runtime, if nobody has done so.
+/// Ends the runtime, unless it has ended.
 fn close(world: &Arc<World>, how: How) {
     let Some(runtime) = world.take_runtime() else { return };
     match how {

@@ -416,7 +416,7 @@ impl Program {
         self.top().map(Op::hogs).sum::<usize>() + self.setup.max_preempted
     }
 
-    /// May a task compute until others have run? Who stops the world waits for it, and then they do not.
+    /// May a task compute until others have run? A stopper waits for it, and then they do not.
     pub(crate) fn may_hog(&self) -> bool {
         let stops = |op: &Op| matches!(op, Op::StopTheWorld { .. });
         let stops_outside = |op: &ThreadOp| matches!(op, ThreadOp::StopTheWorld { .. });

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex as StdMutex, MutexGuard, OnceLock, PoisonError};
 pub(crate) struct World {
     pub(crate) setup: Setup,
     pub(crate) handle: Handle,
-    /// Whoever takes it shuts it down.
+    /// The thread that takes it shuts it down.
     pub(crate) runtime: StdMutex<Option<Runtime>>,
     /// The runtime may be shut down from now on: waits may end without what was waited for.
     closing: AtomicBool,
@@ -205,7 +205,7 @@ impl World {
         tasks.are_equal() && messages.are_equal() && closures.are_equal()
     }
 
-    /// Who waits for what.
+    /// The waiting tasks.
     pub(crate) fn unfinished(&self) -> String {
         let mut text = String::new();
         for slot in self.board.lock().unwrap_or_else(PoisonError::into_inner).iter() {

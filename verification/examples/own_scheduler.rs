@@ -2,7 +2,7 @@
 //! `cargo run -p spinpark-verification --example own_scheduler`.
 //!
 //! Actors: each has a mailbox, and is a G while there is anything in it. The kernel runs Gs, and asks one thing of who
-//! queues them: a G is queued once for each time that it is to run. So somebody must decide, and alone, when an actor
+//! queues them: a G is queued once for each time that it is to run. So one M must decide, alone, when an actor
 //! becomes a G. Here it is a count of what is in the mailbox: who raises it from 0 queues the actor, and the M that runs it
 //! queues it again unless it lowers the count to 0.
 //!
@@ -54,7 +54,7 @@ impl<H: ModelHost> Actor<H> {
     /// Is the actor to be queued now, by the caller?
     fn send(&self, message: u64) -> bool {
         self.mailbox.with(|mailbox| mailbox.push_back(message));
-        // AcqRel: whoever runs the actor next has seen what the M before it did, whose count of 0 this is.
+        // AcqRel: the M that runs the actor next has seen what the M before it did, whose count of 0 this is.
         self.pending.fetch_add(1, AcqRel) == 0
     }
 
@@ -169,7 +169,7 @@ fn play<H: ModelHost>(leave: Leave) -> String {
     let before = scene.actor.sum.get();
     while scene.step(leave) {}
     let sum = scene.actor.sum.get();
-    assert!(sum == 2, "two messages were sent, {sum} handled, and nobody will come for the rest");
+    assert!(sum == 2, "two messages were sent, {sum} handled, and no M will come for the rest");
     format!("handled {before} while they were sent")
 }
 
@@ -221,7 +221,7 @@ fn main() {
     for model in &WRONG {
         println!("{}", model.name);
         let failure = check(model).into_iter().find_map(|outcome| outcome.failure);
-        let failure = failure.expect("a wrong variant that nobody sees: the model is too weak");
+        let failure = failure.expect("a wrong variant that is not seen: the model is too weak");
         println!("{}", failure.picture.unwrap_or(failure.message));
     }
 }

@@ -183,7 +183,7 @@ def merge_report(folder, all_jobs, binary):
 
 
 def say(text):
-    """For whoever looks on."""
+    """For observers."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -4,7 +4,7 @@ What is left of an exploration is a list of branches: an execution, and a way th
 itself, and what was found is added up; so it does not matter who explores which, or in how many sittings. The file that
 `--checkpoint` writes has all that, and is the only thing that is sent to and fro.
 
-    state    what was found and whatever nobody works on: the pool
+    state    what was found, and the parts without a worker: the pool
     part     some branches out of the pool, as a checkpoint of its own that has found nothing yet
     sitting  `verify run MODEL --engine rc11 --checkpoint part --seconds S`: what is left of it goes back to the pool
 """
@@ -23,7 +23,7 @@ class Broken(Exception):
 
 
 def nothing_found():
-    """The tally of a part on which nobody has worked."""
+    """The tally of a part without any work yet."""
     return {**{count: 0 for count in COUNTS}, "done": 0.0, "outcomes": {}, "peak_bytes": 0}
 
 
@@ -91,7 +91,7 @@ class Pool:
         self.tally = state["tally"]
         self.seconds = state["seconds"]
         self.branches = branches(state)
-        # Parts that somebody works on. If all is lost, they are in the pool again.
+        # Parts with a worker. If all is lost, they are in the pool again.
         self.out = {}
         self.parts_given = 0
 
@@ -116,7 +116,7 @@ class Pool:
         self.branches.extend(branches(state))
 
     def is_over(self):
-        """Is nothing left, and nobody at work?"""
+        """Is nothing left, and no worker busy?"""
         return not self.branches and not self.out
 
     def state(self):

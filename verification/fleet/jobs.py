@@ -55,7 +55,7 @@ class Refused(Exception):
 
 
 def die_with_parent():
-    """A job must not outlive the worker that does it: nobody would collect it. Linux only; elsewhere it is left."""
+    """A job must not outlive the worker that does it: it would not be collected. Linux only; elsewhere it is left."""
     if sys.platform == "linux":
         death_signal = 1  # PR_SET_PDEATHSIG
         ctypes.CDLL(None).prctl(death_signal, signal.SIGKILL)

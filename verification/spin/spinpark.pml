@@ -71,7 +71,7 @@ byte nextp[NM];
 
 #ifdef TRACE
 
-/* A trace of the kernel is played: whoever reports an event in the kernel reports it here, and may only do so if it is the
+/* A trace of the kernel is played: the M that reports an event in the kernel reports it here, and may only do so if it is the
  * next in the trace. That is read from the file `trace`, which verification/tests/liveness writes: five lots of numbers,
  * as below. */
 #define ROOM 512
@@ -395,7 +395,7 @@ inline take_global() {
     fi
 }
 
-/* runq.rs: steal_some. Half of what is there, rounded up. What the thief does not run nobody sees until it is in the
+/* runq.rs: steal_some. Half of what is there, rounded up. What the thief does not run no M sees until it is in the
  * thief's ring. In a trace: as many as it says, and any. */
 inline steal_some() {
 #ifdef TRACE
@@ -826,7 +826,7 @@ init {
 /* Each G that is queued runs. */
 ltl every_g_runs { [] ((state[watched] == WAITS) -> <> (state[watched] == RUNNING)) }
 #ifndef FOREVER
-/* Nobody looks for ever: when nothing is submitted any more, all Ms sleep, all Ps are idle, nobody is counted. */
+/* No M looks for ever: when nothing is submitted any more, all Ms sleep, all Ps are idle, none is counted. */
 ltl all_is_quiet { <> [] at_rest }
 #endif
 #endif

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// No file of ours is larger, in bytes: checkpoints are read by whoever writes them.
+/// No file of ours is larger, in bytes: checkpoints are read by the program that wrote them.
 const LARGEST: u64 = 1 << 28;
 
 /// Reads a file of text.

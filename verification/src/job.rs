@@ -43,7 +43,7 @@ pub struct Order {
     pub checkpoint: Option<PathBuf>,
     /// Only this execution, written down.
     pub script: Option<Script>,
-    /// Somebody will read how it fails: a schedule that was sampled is made shorter.
+    /// Its failure will be read: a schedule that was sampled is made shorter.
     pub is_read: bool,
 }
 
@@ -121,7 +121,7 @@ pub fn work() -> Result<(), String> {
 
 fn say(news: &News) {
     let line = serde_json::to_string(news).expect("news are plain data");
-    // If nobody listens any more, there is nothing to be done about it here.
+    // If no reader is left, there is nothing to be done about it here.
     let _ = writeln!(io::stdout(), "{line}");
 }
 
@@ -288,11 +288,11 @@ pub fn run_all(orders: &[Order], jobs: usize, mut tell: impl FnMut(Event<'_>)) -
 /// Does what is queued, one after the other, beside others who do the same.
 ///
 /// # Panics
-/// If somebody has panicked with the queue locked.
+/// If a thread has panicked with the queue locked.
 pub fn drain<T>(queue: &Mutex<VecDeque<T>>, mut act: impl FnMut(T)) {
     loop {
         // A statement of its own: the lock must be open again while `act` runs.
-        let next = queue.lock().expect("nobody panics with it").pop_front();
+        let next = queue.lock().expect("no panic under it").pop_front();
         let Some(next) = next else { return };
         act(next);
     }
@@ -316,7 +316,7 @@ mod tests {
                 let (go_on, wait) = mpsc::channel::<()>();
                 thread::spawn(move || {
                     drain(&queue, |i| {
-                        begun.send(i).expect("somebody listens");
+                        begun.send(i).expect("there is a receiver");
                         // Not over before the other has begun too.
                         let _ = wait.recv();
                     });

@@ -81,7 +81,7 @@ pub fn thousands(n: u64) -> String {
     text
 }
 
-/// Is there somebody who wants colours? <https://no-color.org>, <https://bixense.com/clicolors>.
+/// Are colours wanted? <https://no-color.org>, <https://bixense.com/clicolors>.
 fn has_colours() -> bool {
     let is_set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     let is_on = |value: OsString| value != "0";
@@ -100,7 +100,7 @@ const LAST: [(&str, &str); 5] =
     [("  proved", GREEN), ("  explored", GREEN), ("  bounded", YELLOW), ("  sampled", YELLOW), ("  FAILED", RED)];
 const FIRST: [(&str, &str); 3] = [("  killed ", GREEN), ("  SURVIVED ", RED), ("  NO MUTANT ", RED)];
 
-/// A table with its verdicts in colours, if there is somebody who wants them.
+/// A table with its verdicts in colours, if they are wanted.
 pub fn painted(table: &str) -> String {
     if has_colours() { table.lines().map(|line| paint(line) + "\n").collect() } else { table.to_owned() }
 }

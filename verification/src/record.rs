@@ -131,7 +131,7 @@ impl Fate {
         matches!(self, Fate::Killed | Fate::KilledByProptest)
     }
 
-    /// Does it live, and has nobody said why?
+    /// Does it live without a reason?
     pub fn is_unexplained(self) -> bool {
         matches!(self, Fate::Survived | Fate::Unreached)
     }
@@ -207,7 +207,7 @@ impl MutantRecord {
     }
 }
 
-/// A bug that somebody had.
+/// A bug of another project.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ExhibitRecord {
     /// Its name here.

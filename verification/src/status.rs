@@ -11,7 +11,7 @@
 //! | Runnable | a queue, or an M about to run it      | Running                |
 //! | Running  | the M that runs it                    | Runnable, Waiting, Dead|
 //! | Waiting  | the thread that will ready it         | Runnable               |
-//! | Dead     | nobody                                | (the end)              |
+//! | Dead     | no thread                             | (the end)              |
 
 use spinpark_kernel::atomic::{Atomic, Value};
 use spinpark_kernel::host::Host;
@@ -102,7 +102,7 @@ impl<H: Host> StatusWord<H> {
 
     /// What it is at this moment; stale as soon as it is known.
     pub fn peek(&self) -> Status {
-        // Relaxed: for display only. Whoever acts on a status takes an edge.
+        // Relaxed: for display only. A thread that acts on a status takes an edge.
         self.0.load(Relaxed)
     }
 

@@ -1,6 +1,6 @@
 //! Processes that do a job for this one, and do not outlive it.
 //!
-//! The order is a line of the worker's standard input, which stays open for as long as somebody wants the answer. However
+//! The order is a line of the worker's standard input, which stays open for as long as the answer is wanted. However
 //! this process ends (by itself, by Ctrl-C, by SIGTERM or SIGKILL), the system closes the pipe, and the worker ends too.
 
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub fn start(command: &mut Command, order: &impl Serialize) -> Result<Child, Str
     Ok(child)
 }
 
-/// The worker's side: its order. From now on this process ends as soon as nobody waits for its answer.
+/// The worker's side: its order. From now on this process ends as soon as its answer is not wanted.
 ///
 /// # Errors
 /// If it cannot be read.

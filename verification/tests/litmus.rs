@@ -251,7 +251,7 @@ mod the_reduction_loses_nothing {
     /// Enough for the small models; the large are for the reduced exploration only.
     const AT_MOST: u64 = 8_000;
 
-    /// Where nobody has raced by then, there is one thread, and nothing to reduce.
+    /// Where no thread has raced by then, there is one thread, and nothing to reduce.
     const NO_RACE_AFTER: u64 = 20;
 
     fn explore(body: fn() -> String, spurious: usize, reduced: bool) -> (Explored, BTreeSet<String>) {
@@ -267,10 +267,10 @@ mod the_reduction_loses_nothing {
             trace::begin(false);
             tso::begin();
             let outcome = body();
-            found.lock().expect("nobody panics with it").insert(outcome);
+            found.lock().expect("no panic under it").insert(outcome);
         });
         let seen = seen.borrow().clone();
-        let outcomes = outcomes.lock().expect("nobody panics with it").clone();
+        let outcomes = outcomes.lock().expect("no panic under it").clone();
         (seen, outcomes)
     }
 

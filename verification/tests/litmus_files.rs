@@ -57,7 +57,7 @@ fn the_checker_finds_what_the_reference_finds() {
     }
 }
 
-/// Programs that nobody thought of: of atomics only, with plain memory, with locks and parkers, with waits for a value.
+/// Random programs: of atomics only, with plain memory, with locks and parkers, with waits for a value.
 #[test]
 #[ignore = "slow: `.ci/nightly` runs it"]
 fn the_checker_finds_what_the_reference_finds_in_random_programs() {

@@ -72,7 +72,7 @@ mod each_wrong_variant_starves_somebody {
             let verdict =
                 Checker::new(&[&["NM=2", "NG=3", "NS=1", "HOG", variant], scenario].concat(), PLAIN).every_g_runs();
             println!("{variant}: {} states, {:.1?}", verdict.states, verdict.time);
-            assert!(verdict.is_violated, "{variant} starves nobody");
+            assert!(verdict.is_violated, "{variant} starves no G");
         }
     }
 
@@ -134,7 +134,7 @@ mod a_trace_of_the_kernel {
     /// For `StealFirst`, one for all who use it at the same time.
     fn common() -> Arc<Checker> {
         static COMMON: Mutex<Weak<Checker>> = Mutex::new(Weak::new());
-        let mut common = COMMON.lock().expect("nobody panics with it");
+        let mut common = COMMON.lock().expect("no panic under it");
         common.upgrade().unwrap_or_else(|| {
             let made = Arc::new(checker(StealFirst));
             *common = Arc::downgrade(&made);
@@ -163,13 +163,13 @@ mod a_trace_of_the_kernel {
 
     fn family<H: ModelHost>() -> String {
         let trace = play::<H>(FAMILY, 3, StealFirst);
-        TRACES.lock().expect("nobody panics with it").push(trace);
+        TRACES.lock().expect("no panic under it").push(trace);
         "played".to_owned()
     }
 
     fn calls<H: ModelHost>() -> String {
         let trace = play::<H>(CALLS, 3, StealFirst);
-        TRACES.lock().expect("nobody panics with it").push(trace);
+        TRACES.lock().expect("no panic under it").push(trace);
         "played".to_owned()
     }
 
@@ -186,7 +186,7 @@ mod a_trace_of_the_kernel {
     fn of_the_engine() -> Vec<Trace> {
         static TURN: Mutex<()> = Mutex::new(());
         let _turn = TURN.lock();
-        TRACES.lock().expect("nobody panics with it").clear();
+        TRACES.lock().expect("no panic under it").clear();
         for model in MODELS {
             for run in model.runs {
                 let (bounds, jobs) = (run.bounds, NonZeroUsize::MIN);
@@ -196,7 +196,7 @@ mod a_trace_of_the_kernel {
             }
         }
         let mut seen = HashSet::new();
-        let traces = std::mem::take(&mut *TRACES.lock().expect("nobody panics with it"));
+        let traces = std::mem::take(&mut *TRACES.lock().expect("no panic under it"));
         traces.into_iter().filter(|trace| seen.insert(trace.clone())).collect()
     }
 

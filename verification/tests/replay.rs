@@ -197,7 +197,7 @@ mod each_kind_of_failure_is_told_again {
         a_panic says "it was written": panics,
         a_data_race says "data race": races,
         a_deadlock says "nothing that could wake them": sleeps,
-        a_thread_that_is_left says "nobody joins or wakes them": leaves,
+        a_thread_that_is_left says "no thread joins or wakes them": leaves,
         more_events_than_the_bound says "more than 3000 events": goes_on,
         more_threads_than_there_may_be says "more than 16 threads": forks,
         a_location_that_is_not_known says "uninitialised": leaks,

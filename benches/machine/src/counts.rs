@@ -26,7 +26,7 @@ pub struct Counts {
     pub stolen: u64,
     /// How often a lock was entered, and how often it was taken then.
     pub locks: u64,
-    /// How often somebody had to wait for one.
+    /// How often a thread had to wait for one.
     pub contended: u64,
     /// Time in locks.
     pub held: Picos,

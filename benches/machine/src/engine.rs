@@ -6,7 +6,7 @@
 //! | 2. else it suspends itself                      | 2. the horizon is the least clock of the others    |
 //! | 3. makes the access, and its clock moves on     | 3. runs it until it suspends itself                |
 //!
-//! **Whoever makes an access has the least clock.** A thread that is woken can be earlier than the horizon, so that moves too.
+//! **The thread that makes an access has the least clock.** A thread that is woken can be earlier than the horizon, so that moves too.
 //!
 //! There are as many cores as threads: an M that is awake has one. With as many Ps as the machine is said to have cores, only
 //! those Ms are more that have just given their P away, or have yet to get one.
@@ -134,7 +134,7 @@ pub fn run(costs: Costs, seed: u64, main: impl FnOnce() + Send + 'static) -> Cou
         let has_ended = body.is_done();
         with(|machine| machine.left(thread, body, has_ended));
     }
-    let machine = MACHINE.take().unwrap_or_else(|| unreachable!("machine: nobody else takes it"));
+    let machine = MACHINE.take().unwrap_or_else(|| unreachable!("machine: it is taken once"));
     let left = machine.threads.iter().filter(|thread| thread.state != State::Ended).count();
     if left > 0 {
         // What sleeps is left as it is: unwinding would run the scheduler's code without a machine.
@@ -433,7 +433,7 @@ pub(crate) fn new_lock() -> usize {
     })
 }
 
-/// Enters the lock: in the order of coming; who waits spins, and does not sleep.
+/// Enters the lock: in FIFO order; a waiter spins, and does not sleep.
 pub(crate) fn enter(lock: usize) {
     let from = now();
     locked(Place::Lock(lock, 0));
@@ -467,7 +467,7 @@ fn locked_data(place: Place) {
     access(place.line(), Access::Store, None);
 }
 
-/// Leaves it; who has waited longest has it next.
+/// Leaves it; the longest waiter has it next.
 pub(crate) fn leave(lock: usize) {
     locked(Place::Lock(lock, 0));
     with(|machine| {

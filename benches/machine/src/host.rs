@@ -21,7 +21,7 @@ pub struct Sim;
 #[derive(Debug)]
 pub struct Word(AtomicU64);
 
-/// Entered in the order of coming.
+/// Entered in FIFO order.
 #[derive(Debug)]
 pub struct Lock<T> {
     number: usize,

@@ -1,13 +1,13 @@
-//! The kernel on a machine that nobody here has: many cores, whose words cost time.
+//! The kernel on a simulated machine: many cores, whose words cost time.
 //!
 //! ```text
 //!    workloads: what the Gs do                    storm, fork_join, sparse, ping_pong, producer
 //!        │ ready(g)            ▲ run(g)
-//!    designs: who runs them    │                  ours and Go's rules: `Sched<Sim>`, the real source; tokio's: a sketch
+//!    designs: what runs them   │                  ours and Go's rules: `Sched<Sim>`, the real source; tokio's: a sketch
 //!        │ words, locks, parkers
 //!    host: `Sim`, a host as any other             each access is charged before it is made
 //!        │ line, core, moment
-//!    lines: who has which line    engine: each thread has a clock; the one whose clock is least goes on
+//!    lines: the owner of each     engine: each thread has a clock; the one whose clock is least goes on
 //! ```
 //!
 //! **Accesses are made in the order of their moments.** A thread that is ahead of another's clock stops before its next access,

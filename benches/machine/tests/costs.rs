@@ -1,4 +1,4 @@
-//! What an access costs, by who had its line before.
+//! What an access costs, by the owner of its line before.
 
 use spinpark_kernel::host::{Host, Lock as _, Parker as _, Word as _};
 use spinpark_machine::costs::{Costs, NANO, Picos};
@@ -117,7 +117,7 @@ mod a_lock {
             let begins = engine::now() + Costs::default().start.1;
             lock.with(|n| {
                 engine::sleep_until(begins + 50_000 * NANO);
-                assert_eq!(*n, 0, "somebody was let in");
+                assert_eq!(*n, 0, "a thread was let in");
             });
             engine::sleep_until(begins + 100_000 * NANO);
             lock.with(|n| assert_eq!(*n, 1));

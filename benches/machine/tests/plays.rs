@@ -19,7 +19,7 @@ fn storm(design: Design, procs: usize, seed: u64) -> Outcome {
 mod every_g {
     use super::*;
 
-    /// `play` fails if a G has run more or less often than it was to, or if somebody sleeps for ever.
+    /// `play` fails if a G has run more or less often than it was to, or if a thread sleeps for ever.
     #[test]
     fn runs_as_often_as_it_was_to() {
         for (design, procs) in designs().into_iter().flat_map(|design| PROCS.map(|procs| (design.clone(), procs))) {

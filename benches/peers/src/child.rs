@@ -82,5 +82,5 @@ fn answer(sample: &Sample) -> String {
 
 fn say(line: &str) {
     let mut out = stdout().lock();
-    writeln!(out, "{line}").and_then(|()| out.flush()).expect("somebody listens");
+    writeln!(out, "{line}").and_then(|()| out.flush()).expect("there is a reader");
 }

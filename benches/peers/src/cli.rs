@@ -34,9 +34,9 @@ impl Programs {
     after_help = "\
 What is printed, for each contender: the median of all rounds, in nanoseconds an operation if nothing else is said; how
 many times the best peer's; the spread (between the first and the third quartile); the least, and how many times the least
-of a peer; then the medians of the row's other figures. Whoever has -bare in its name is no peer: it does less. A
-difference that is smaller than the spread is none. The rounds are short, so that some of them are left in peace on a
-machine that is not: there, look at the least.
+of a peer; then the medians of the row's other figures. A contender with -bare in its name is no peer: it does less. A
+difference smaller than the spread is none. Rounds are short: on a busy machine some of them run undisturbed, so
+compare the least.
 
 One worker thread, but for the rows that end in _2: they have two.
 
@@ -66,7 +66,7 @@ struct Arguments {
     /// Write everything, each round too, into FILE
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Print Markdown; or write it into FILE, between its marks <!-- peers: ROW --> and <!-- /peers -->
+    /// Print the lines of a Markdown table; or put them into FILE, between its marks <!-- peers: NAME --> and <!-- /peers -->
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     markdown: Option<Option<PathBuf>>,
     /// Count instructions an operation, by valgrind
@@ -183,7 +183,7 @@ impl Said {
         }
         match &arguments.markdown {
             None => {}
-            Some(None) => self.markdown.iter().for_each(|(name, text)| println!("### {name}\n\n{text}")),
+            Some(None) => self.markdown.iter().for_each(|(name, text)| println!("{name}\n{text}")),
             Some(Some(file)) => {
                 self.markdown.push(("machine".into(), machine.text()));
                 report::put_into(&from_here(file), &self.markdown)?;
@@ -210,11 +210,7 @@ fn measure(
     println!("{}: {}", row.name, row.what);
     println!("{}", table.text());
     said.rows.push(report::json_of_row(row, &all));
-    let rounds = rounds.min(row.at_most_rounds);
-    let operations = if arguments.quick { row.quick } else { row.full };
-    let below =
-        format!("Each operation is {}; {operations} a round, {rounds} rounds; {}.", row.operation, machine.date);
-    said.markdown.push((row.name.into(), format!("{}\n{below}\n", table.markdown())));
+    said.markdown.push(("rows".into(), report::lines_of_row(row, &all, &machine.date).concat()));
     Ok(())
 }
 
@@ -225,16 +221,9 @@ fn count(arguments: &Arguments, programs: &Programs, tool: Tool, row: &'static R
     }
     let count = |contender: &&'static Contender| (contender.name, drive::count(tool, programs, row, contender));
     let all: Vec<_> = contenders.iter().map(count).collect();
-    let mut table = report::counted(tool, &all);
     println!("{}: {}", row.name, row.operation);
-    println!("{}", table.text());
+    println!("{}", report::counted(tool, &all).text());
     said.rows.push(report::json_of_counts(tool, row, &all));
-    // One table for all rows, with the row in front.
-    table.head.insert(0, "row".into());
-    table.lines.iter_mut().for_each(|cells| cells.insert(0, row.name.into()));
     let mark = if tool == Tool::Instructions { "instructions" } else { "calls" };
-    match said.markdown.iter_mut().find(|(name, _)| name == mark) {
-        Some((_, text)) => text.extend(table.markdown().lines().skip(2).map(|line| format!("{line}\n"))),
-        None => said.markdown.push((mark.into(), table.markdown())),
-    }
+    said.markdown.push((mark.into(), report::line_of_counts(tool, row, &all)));
 }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A process for each, because may has one scheduler a process, because what one leaves in the allocator is nothing to
-//! the next, and because processor time and memory are counted by process. Who is not asked sleeps.
+//! the next, and because processor time and memory are counted by process. A contender sleeps between its turns.
 //!
 //! | file         | what it is                                                     |
 //! |--------------|----------------------------------------------------------------|

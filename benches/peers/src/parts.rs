@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Tasks that nobody holds a handle of add their numbers here; the last of them wakes who waits for all.
+/// Detached tasks add their numbers here; the last of them wakes the task that waits for all.
 #[derive(Default)]
 pub struct Countdown {
     left: AtomicU64,
@@ -18,7 +18,7 @@ pub struct Countdown {
 }
 
 impl Countdown {
-    /// One that is never freed, so that tasks share it without counting who does.
+    /// One that is never freed, so that tasks share it without a count.
     pub fn forever() -> &'static Countdown {
         Box::leak(Box::default())
     }
@@ -30,11 +30,11 @@ impl Countdown {
         self.left.store(n, Release);
     }
 
-    /// A task's number. `true`: it was the last, so somebody may be waiting.
+    /// A task's number. `true`: it was the last, so a task may be waiting.
     pub fn add(&self, number: u64) -> bool {
         self.count.fetch_add(1, Relaxed);
         self.sum.fetch_add(number, Relaxed);
-        // AcqRel: the last one, and who waits for it, see what the others have added.
+        // AcqRel: the last one, and its waiter, see what the others have added.
         self.left.fetch_sub(1, AcqRel) == 1
     }
 

@@ -1,7 +1,7 @@
 //! What is said about what was measured: on the terminal, as Markdown, as JSON.
 
 use crate::drive::{Counts, Result, Series, Tool};
-use crate::row::{Row, Side};
+use crate::row::{CPU, Figure, Row, Side, TIME};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::fs;
@@ -54,10 +54,9 @@ impl Table {
         let ratio = |n: f64, best: f64| {
             if best.is_finite() && best > 0.0 { format!("{:.2}", n / best) } else { String::new() }
         };
-        let unit = |name: &str, unit: &str| if unit.is_empty() { name.into() } else { format!("{name}, {unit}") };
-        let mut head = vec![String::new(), unit(row.figures[0].name, row.figures[0].unit)];
+        let mut head = vec![String::new(), unit(&row.figures[0])];
         head.extend(["of best peer", "spread", "least", "of least peer"].map(String::from));
-        head.extend(row.figures[1..].iter().map(|figure| unit(figure.name, figure.unit)));
+        head.extend(row.figures[1..].iter().map(unit));
         let line = |series: &Series| {
             let Summary { median, min, spread } = first(series);
             let mut cells = vec![series.contender.name.into()];
@@ -92,13 +91,62 @@ impl Table {
         }
         text
     }
+}
 
-    pub fn markdown(&self) -> String {
-        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-        let rule = format!("|---|{}\n", if self.has_words { "---|" } else { "---:|" }.repeat(self.head.len() - 1));
-        let lines: String = self.lines.iter().map(|cells| line(cells)).collect();
-        format!("{}{rule}{lines}", line(&self.head))
+/// The lines of a row in the page's one table: one for its first figure, and one for each other but processor time.
+pub fn lines_of_row(row: &Row, all: &[Series], date: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (n, figure) in row.figures.iter().enumerate().filter(|(n, figure)| *n == 0 || **figure != CPU) {
+        let measured = |series: &&Series| series.figures.len() > n;
+        let mut all: Vec<_> = all.iter().filter(measured).map(|s| (s.contender, Summary::of(&s.figures[n]))).collect();
+        all.sort_by(|(_, one), (_, other)| one.median.total_cmp(&other.median));
+        let of = |side: Side| all.iter().filter(move |(contender, _)| contender.side == side);
+        let cell = |side: Side| {
+            let spread =
+                |s: &Summary| if s.spread == 0.0 { String::new() } else { format!(" ± {}", number(s.spread)) };
+            let each = of(side)
+                .map(|(c, s)| format!("{} {}{}", short(c.name), number(s.median), spread(s)).trim_start().to_string());
+            each.collect::<Vec<_>>().join(", ")
+        };
+        let best = |side: Side, of_it: fn(&Summary) -> f64| {
+            of(side).map(|(_, summary)| of_it(summary)).fold(f64::INFINITY, f64::min)
+        };
+        let ratio = |of_it: fn(&Summary) -> f64| {
+            let (ours, peers) = (best(Side::Ours, of_it), best(Side::Peer, of_it));
+            if ours.is_finite() && peers.is_finite() && peers > 0.0 {
+                format!("{:.2}", ours / peers)
+            } else {
+                "-".into()
+            }
+        };
+        let floor =
+            if of(Side::Floor).next().is_some() { format!(" (floor: {})", cell(Side::Floor)) } else { String::new() };
+        lines.push(format!(
+            "| {} | {} | {} | {}{floor} | {} | {} | {date} |\n",
+            row.name,
+            if *figure == TIME { String::new() } else { unit(figure) },
+            cell(Side::Ours),
+            cell(Side::Peer),
+            ratio(|summary| summary.median),
+            ratio(|summary| summary.min),
+        ));
     }
+    lines
+}
+
+/// In a column that is headed `spinpark`.
+fn short(contender: &str) -> &str {
+    contender.strip_prefix("spinpark").map_or(contender, |rest| rest.trim_start_matches('-'))
+}
+
+fn unit(figure: &Figure) -> String {
+    if figure.unit.is_empty() { figure.name.into() } else { format!("{}, {}", figure.name, figure.unit) }
+}
+
+/// A row's line in the page's table of what a tool counted.
+pub fn line_of_counts(tool: Tool, row: &Row, all: &[(&str, Result<Counts>)]) -> String {
+    let cells = counted(tool, all).lines.into_iter().map(|cells| cells.join(" "));
+    format!("| {} | {} |\n", row.name, cells.collect::<Vec<_>>().join("; "))
 }
 
 /// Three digits, or all before the point.
@@ -128,9 +176,9 @@ pub fn counted(tool: Tool, all: &[(&str, Result<Counts>)]) -> Table {
     Table { head: vec![String::new(), what.into()], lines, has_words: tool == Tool::Calls }
 }
 
-/// The most frequent first; not those that are rarer than one in a hundred operations.
+/// The most frequent first; not those that are rarer than one in five operations.
 fn calls(counts: &Counts) -> String {
-    let mut counts: Vec<_> = counts.iter().filter(|(_, count)| **count >= 0.01).collect();
+    let mut counts: Vec<_> = counts.iter().filter(|(_, count)| **count >= 0.2).collect();
     counts.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let counts: Vec<_> = counts.into_iter().map(|(name, count)| format!("{name} {count:.2}")).collect();
     if counts.is_empty() { "none".into() } else { counts.join(", ") }
@@ -263,15 +311,28 @@ fn date(mut days: u64) -> String {
     format!("{year}-{:02}-{:02}", month + 1, days + 1)
 }
 
-/// Puts `text` between the marks `<!-- peers: NAME -->` and `<!-- /peers -->` of a page.
+/// Puts `text` between the marks `<!-- peers: NAME -->` and `<!-- /peers -->` of a page. Lines of a table replace the lines
+/// with the same first cell, or are added below; any other text replaces all that stands there.
 ///
 /// # Errors
 /// If the page has no such marks.
 pub fn put_between_marks(page: &str, name: &str, text: &str) -> Result<String> {
     let (begin, end) = (format!("<!-- peers: {name} -->\n"), "<!-- /peers -->");
     let (before, after) = page.split_once(&begin).ok_or_else(|| format!("the page has no {}", begin.trim()))?;
-    let (_, after) = after.split_once(end).ok_or_else(|| format!("the page has no end of {}", begin.trim()))?;
-    Ok(format!("{before}{begin}{text}{end}{after}"))
+    let (old, after) = after.split_once(end).ok_or_else(|| format!("the page has no end of {}", begin.trim()))?;
+    let new = match text.strip_prefix("| ").and_then(|rest| rest.split_once(" |")) {
+        None => text.to_string(),
+        Some((row, _)) => {
+            let is_of_row = |line: &&str| line.starts_with(&format!("| {row} |"));
+            let lines: Vec<_> = old.lines().collect();
+            let at = lines.iter().position(|line| is_of_row(&line)).unwrap_or(lines.len());
+            let join = |lines: &[&str]| {
+                lines.iter().filter(|line| !is_of_row(line)).map(|line| format!("{line}\n")).collect::<String>()
+            };
+            format!("{}{text}{}", join(&lines[..at]), join(&lines[at..]))
+        }
+    };
+    Ok(format!("{before}{begin}{new}{end}{after}"))
 }
 
 /// The same for all of `parts`, in a file.
@@ -329,17 +390,29 @@ mod tests {
         }
 
         #[test]
+        fn gets_a_rows_lines_in_place_of_its_old_ones() {
+            let page = "<!-- peers: x -->\n| row |\n|---|\n| a | 1 |\n| a | 2 |\n| b | 3 |\n<!-- /peers -->\n";
+            let page = put_between_marks(page, "x", "| a | 4 |\n").expect("it has the marks");
+            assert_eq!(page, "<!-- peers: x -->\n| row |\n|---|\n| a | 4 |\n| b | 3 |\n<!-- /peers -->\n");
+            let page = put_between_marks(&page, "x", "| c | 5 |\n").expect("it has the marks");
+            assert!(page.contains("| b | 3 |\n| c | 5 |\n<!-- /peers -->"), "{page}");
+        }
+
+        #[test]
         fn without_the_marks_is_an_error() {
             assert!(put_between_marks("a", "x", "new").is_err());
             assert!(put_between_marks("<!-- peers: x -->\n", "x", "new").is_err());
         }
 
         #[test]
-        fn in_the_docs_has_marks_for_every_row() {
+        fn in_the_docs_has_a_line_and_a_paragraph_for_every_row() {
             let page = include_str!("../../../docs/evidence/performance.md");
-            let names = rows::all().map(|row| row.name).chain(["machine", "instructions", "calls"]);
-            for name in names {
+            for name in ["rows", "machine", "instructions", "calls"] {
                 put_between_marks(page, name, "").unwrap_or_else(|error| panic!("{error}"));
+            }
+            for row in rows::all() {
+                let (line, paragraph) = (format!("\n| {} | ", row.name), format!("`{}`", row.name));
+                assert!(page.contains(&line) && page.contains(&paragraph), "the page says nothing of {}", row.name);
             }
         }
     }

@@ -57,7 +57,7 @@ pub enum Side {
     Ours,
     /// One of those that spinpark is compared with.
     Peer,
-    /// Does less than the others, to show what the work itself costs. Nobody is compared with it.
+    /// Does less than the others, to show what the work itself costs. No contender is compared with it.
     Floor,
 }
 

@@ -18,10 +18,10 @@ pub trait Tasks: Sized + 'static {
     /// Inside of a task: another one.
     fn spawn<F: Future<Output: Send> + Send + 'static>(future: F) -> Self::Handle<F::Output>;
 
-    /// Inside of a task: another one, that nobody waits for.
+    /// Inside of a task: another one, detached.
     fn detach<F: Future<Output: Send> + Send + 'static>(future: F);
 
-    /// From a thread that is none of the runtime's: a task that nobody waits for.
+    /// From a thread that is none of the runtime's: a detached task.
     fn inject<F: Future<Output: Send> + Send + 'static>(future: F);
 
     fn join<T: Send + 'static>(handle: Self::Handle<T>) -> impl Future<Output = T> + Send;

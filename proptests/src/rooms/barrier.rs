@@ -28,7 +28,7 @@ const MOST: usize = 3;
 
 impl Room for Barrier {
     const NAME: &'static str = "barrier";
-    const CLAIM: &'static str = "nobody goes on before the last has come, then all do, and one of them leads";
+    const CLAIM: &'static str = "no task leaves before the last has come, then all do, and one of them leads";
     /// All threads do the same.
     const THREADS: usize = 1;
     const LONGEST: usize = 4;

@@ -96,7 +96,7 @@ impl Room for Broadcast {
     }
 }
 
-/// Nobody received two values in another order than another, or those of one sender out of order.
+/// No receiver got two values in another order than another did, or those of one sender out of order.
 fn in_one_order(received: &[Vec<(u64, u64)>]) {
     for (number, value) in received.iter().flatten() {
         let others = received.iter().flatten().filter(|(other, _)| other == number);

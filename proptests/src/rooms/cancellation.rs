@@ -31,7 +31,7 @@ pub enum Op {
     DropTheOneBetween,
 }
 
-/// The token that may be dropped; nobody waits for it.
+/// The token that may be dropped; no task waits for it.
 const BETWEEN: usize = 1;
 /// So many threads wait.
 const WAITERS: usize = 2;
@@ -42,7 +42,7 @@ pub struct Cancellation;
 
 impl Room for Cancellation {
     const NAME: &'static str = "cancellation";
-    const CLAIM: &'static str = "who waits for a token goes on once it, or one above it, is cancelled";
+    const CLAIM: &'static str = "a waiter of a token goes on once it, or one above it, is cancelled";
     const THREADS: usize = 4;
     const LONGEST: usize = 12;
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random];
@@ -83,7 +83,7 @@ impl Room for Cancellation {
         };
         let mut others: Vec<_> = (1..program.threads()).map(|thread| H::fork("other", plays(thread))).collect();
         let last = Arc::clone(&shared);
-        others.push(H::fork("who cancels all", move || steps::cancel(&last.root)));
+        others.push(H::fork("the canceller", move || steps::cancel(&last.root)));
         plays(0)();
         others.into_iter().for_each(|other| H::join(other));
         let cancelled = [&shared.root, &shared.leaf, &shared.other].map(|token| token.is_cancelled());
@@ -99,13 +99,13 @@ struct Shared<H: ModelHost> {
     root: ThreadToken<H>,
     leaf: ThreadToken<H>,
     other: ThreadToken<H>,
-    /// Locked while nobody can come between.
+    /// Locked while no other thread may come between.
     between: Mutex<Option<ThreadToken<H>>>,
 }
 
 impl<H: ModelHost> Shared<H> {
     fn take_between(&self) -> Option<ThreadToken<H>> {
-        self.between.lock().expect("nobody panics in it").take()
+        self.between.lock().expect("no panic under it").take()
     }
 
     fn token(&self, n: usize) -> &ThreadToken<H> {
@@ -136,7 +136,7 @@ impl<H: ModelHost> Shared<H> {
                 let is_all = is_cancelled.then(|| below.into_iter().all(|below| self.token(below).is_cancelled()));
                 assert!(is_all != Some(false), "token {n} is cancelled, and one below it is not");
             }
-            // It is taken out meanwhile: dropped by who has it then.
+            // It is taken out meanwhile: dropped by its holder then.
             Op::Cancel(BETWEEN) => {
                 let between = self.take_between();
                 between.iter().for_each(steps::cancel);

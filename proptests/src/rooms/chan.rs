@@ -52,7 +52,7 @@ pub struct Chan;
 
 impl Room for Chan {
     const NAME: &'static str = "chan";
-    const CLAIM: &'static str = "a channel is linearizable to a list, and whoever waits is served or learns of the end";
+    const CLAIM: &'static str = "a channel is linearizable to a list, and each waiter is served or learns of the end";
     const THREADS: usize = 3;
     const LONGEST: usize = 12;
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random];
@@ -102,7 +102,7 @@ impl Room for Chan {
             move || ops.into_iter().for_each(|(op, n)| shared.does(thread, op, n))
         };
         let mut others: Vec<_> = (1..program.threads()).map(|thread| H::fork("other", plays(thread))).collect();
-        // Whoever waits is served, or learns of this.
+        // Each waiter is served, or learns of this.
         let closer = Arc::clone(&shared);
         others.push(H::fork("closer", move || closer.does(Self::THREADS, Op::Close, 0)));
         plays(0)();

@@ -1,5 +1,5 @@
 //! A `Cond`: threads that wait for apples, or give up, beside others that bring some and notify one, or all. As many come as are
-//! wanted, so whoever sleeps for ever was forgotten.
+//! wanted, so a thread that sleeps for ever was forgotten.
 
 use crate::room::{Program, Room, reached_if};
 use proptest::prelude::*;
@@ -37,7 +37,7 @@ pub struct Cond;
 impl Room for Cond {
     const NAME: &'static str = "cond";
     const CLAIM: &'static str =
-        "no notification is missed, and one that was for somebody who gave up goes on to another";
+        "no notification is missed, and one chosen for a waiter that gave up goes on to another";
     const THREADS: usize = 4;
     const LONGEST: usize = 12;
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random];
@@ -72,7 +72,8 @@ impl Room for Cond {
         let mut others: Vec<_> = (1..program.threads()).map(|thread| H::fork("other", plays(thread))).collect();
         let missing = wanted.saturating_sub(brought);
         let last = Arc::clone(&shared);
-        others.push(H::fork("who brings the rest", move || (0..missing).for_each(|_| last.does(Op::BringOne))));
+        others
+            .push(H::fork("the one that brings the rest", move || (0..missing).for_each(|_| last.does(Op::BringOne))));
         plays(0)();
         others.into_iter().for_each(|other| H::join(other));
         let left = shared.apples.with(|apples| *apples);

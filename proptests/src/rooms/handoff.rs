@@ -14,7 +14,7 @@ use spinpark_verification::hosts::wrap::trace::main_plays;
 use spinpark_verification::mutation::variants::handoff::{Handing, Scenario, play};
 use std::sync::Arc;
 
-/// The one that has P0, the owner of P1 with a ring of Gs, and who comes and goes.
+/// The one that has P0, the owner of P1 with a ring of Gs, and one that comes and goes.
 const NAMES: [&str; 3] = ["M0", "M1, owner of P1", "others"];
 
 /// How it begins.
@@ -31,7 +31,7 @@ pub struct Setup {
 pub enum Op {
     /// Its G is about to block: hands its P on. Without one: comes back first.
     Handoffp,
-    /// Its G has come back from a system call: takes an idle P, or is queued, which wakes nobody.
+    /// Its G has come back from a system call: takes an idle P, or is queued, which wakes no M.
     Exitsyscall,
     /// The owner of P1 puts a G into its ring, and wakes.
     Ready,
@@ -51,7 +51,7 @@ pub struct Handoff;
 
 impl Room for Handoff {
     const NAME: &'static str = "handoff";
-    const CLAIM: &'static str = "no P is idled beside a G that nobody looks for, nor while the world is to stop";
+    const CLAIM: &'static str = "no P is idled beside a G that no M looks for, nor while the world is to stop";
     const THREADS: usize = NAMES.len();
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random];
     const FALLS: &'static [&'static str] = &[
@@ -64,10 +64,10 @@ impl Room for Handoff {
     const PATHS: &'static [&'static str] = &[
         "there was work for it",
         "there was work for it, seen under the lock only",
-        "nobody looked, or a spinning M was asked for: it is to look",
+        "no M looked, or a spinning M was requested: it is to look",
         "it was idled",
         "it was held for a stop",
-        "who came back found no P",
+        "an M that came back found no P",
     ];
     type Setup = Setup;
     type Op = Op;
@@ -164,7 +164,7 @@ impl<H: ModelHost, D: Handing> Party<H, D> {
     /// One more M comes back; the last one, if it has a P, runs on.
     fn comes_back(&mut self) {
         let p = self.tiny.exitsyscall();
-        reached_if(p.is_none(), "who came back found no P");
+        reached_if(p.is_none(), "an M that came back found no P");
         self.p = p.or(self.p);
     }
 }
@@ -173,7 +173,7 @@ fn tell(step: Step) {
     reached(match step {
         Step::SawWork => "there was work for it",
         Step::SawWorkLate => "there was work for it, seen under the lock only",
-        Step::Seeks | Step::SpinsEarly => "nobody looked, or a spinning M was asked for: it is to look",
+        Step::Seeks | Step::SpinsEarly => "no M looked, or a spinning M was requested: it is to look",
         Step::Idled => "it was idled",
         Step::Held => "it was held for a stop",
         Step::Woken => "it was woken",

@@ -245,7 +245,7 @@ impl<H: ModelHost> Played<'_, H> {
         self.ps.extend(p);
     }
 
-    /// It does not sleep; who takes it off the list does nothing with it. It may be listed once.
+    /// It does not sleep; the M that takes it off the list does nothing with it. It may be listed once.
     fn lists_itself(&mut self) {
         self.is_listed = true;
         self.under_lock(|c| {

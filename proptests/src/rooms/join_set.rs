@@ -78,7 +78,7 @@ struct Joiner<H: ModelHost> {
     has_ended: Vec<Arc<AtomicBool>>,
     /// Those that were neither joined nor let go.
     is_mine: BTreeSet<usize>,
-    /// As whom it gives up.
+    /// The waiter as which it gives up.
     other: Sleeper<H>,
 }
 

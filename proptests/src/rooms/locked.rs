@@ -1,5 +1,5 @@
 //! Gs that are bound to their Ms wait for each other, and share one P. Each goes on once for each wait, and is told if
-//! nobody can ready it any more; only then.
+//! no thread can ready it any more; only then.
 
 mod run;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use spinpark_verification::engines::Engine;
 use spinpark_verification::hosts::model_host::ModelHost;
 
-/// Who there is.
+/// The parties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// Is there an M for Gs that are not bound? If not, there can be none.
@@ -24,17 +24,17 @@ pub enum Op {
     Run,
     /// It waits until it is readied, by one of the others.
     Wait,
-    /// Somebody readies the G that is bound to this M.
+    /// Another G readies the G that is bound to this M.
     Ready(u32),
     /// A bound G spawns one that will ready the G that is bound to this M: into the P's ring.
     Go(u32),
-    /// Somebody outside submits one: into the global queue.
+    /// A thread outside submits one: into the global queue.
     Submit(u32),
     /// A bound G enters a system call; the P is handed on.
     Entersyscallblock,
     /// Its system call is over.
     Exitsyscall,
-    /// Somebody outside stops the world; if the P was idle, it is stopped at once.
+    /// A thread outside stops the world; if the P was idle, it is stopped at once.
     StopTheWorld,
     /// It starts the world again.
     StartTheWorld,
@@ -43,7 +43,7 @@ pub enum Op {
 /// Threads 0 to 2 are Ms with a bound G each; the fourth is outside.
 const MS: usize = 3;
 
-/// Who is readied, and when.
+/// What is readied, and when.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Locked;
 
@@ -89,13 +89,14 @@ impl Room for Locked {
     }
 }
 
-/// Who waits for ever.
+/// The Gs that wait for ever.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deadlock;
 
 impl Room for Deadlock {
     const NAME: &'static str = "deadlock";
-    const CLAIM: &'static str = "Gs that nobody can ready any more are told, at once; as long as anybody can, none is";
+    const CLAIM: &'static str =
+        "a deadlock of Gs that no thread can ready any more is reported at once; as long as one can, none is";
     const THREADS: usize = MS + 1;
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random];
     const FALLS: &'static [&'static str] = &[

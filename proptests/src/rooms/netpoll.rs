@@ -1,4 +1,4 @@
-//! Who waits in the poller: Ms that add timers and go to sleep, hand their Ps on, look into the poller, wait there and come
+//! The M in the poller: Ms that add timers and go to sleep, hand their Ps on, look into the poller, wait there and come
 //! back; and others that add timers from outside. At the end everybody has come to rest: there is a timer and a P is idle,
 //! but does anybody look, or wait until then? And the word that a shard of timers shows.
 
@@ -15,15 +15,15 @@ use spinpark_verification::hosts::wrap::trace::main_plays;
 use spinpark_verification::mutation::variants::netpoll::{Polling, Scenario, play};
 use std::sync::Arc;
 
-/// Two Ms that have a P at first, and somebody who never has one.
+/// Two Ms that have a P at first, and a thread that never has one.
 const NAMES: [&str; 3] = ["M0", "M1", "outsider"];
 
 /// How it begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
-    /// A timer that is nobody's.
+    /// A timer without an owner.
     pub timer: Option<Nanos>,
-    /// Somebody has waited before, until then: the room remembers it.
+    /// An M has waited before, until then: the room remembers it.
     pub waited: Option<Nanos>,
 }
 
@@ -51,7 +51,7 @@ pub struct Netpoll;
 impl Room for Netpoll {
     const NAME: &'static str = "netpoll";
     const CLAIM: &'static str =
-        "no timer is forgotten beside an idle P: somebody looks, or one waits, and not for too long";
+        "no timer is forgotten beside an idle P: an M looks, or one waits, and not for too long";
     const THREADS: usize = NAMES.len();
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random, Engine::TsoPct, Engine::TsoRandom];
     const FALLS: &'static [&'static str] = &[
@@ -69,7 +69,7 @@ impl Room for Netpoll {
     const PATHS: &'static [&'static str] = &[
         "one waits",
         "one sleeps",
-        "one was called upon",
+        "one was asked to search",
         "one peeked",
         "one could not peek",
         "a P handed on was run",
@@ -147,7 +147,7 @@ struct Party<H: ModelHost, D: Polling> {
     me: usize,
     is: Is,
     poll: Option<Poll>,
-    /// Has it added a timer that nobody was told of?
+    /// Has it added a timer without announcing it?
     owes: bool,
 }
 
@@ -215,7 +215,7 @@ impl<H: ModelHost, D: Polling> Party<H, D> {
                 Is::Asleep
             }
             _ => {
-                reached("one was called upon");
+                reached("one was asked to search");
                 Is::Looks
             }
         };

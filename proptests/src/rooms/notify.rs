@@ -1,5 +1,5 @@
 //! A `Notify`: threads that take apples, or wait for news, or for a ring, beside others that bring some, and notify one, or all. As
-//! many come as are wanted, so whoever sleeps for ever was forgotten.
+//! many come as are wanted, so a thread that sleeps for ever was forgotten.
 
 use crate::room::{Program, Room, reached_if};
 use proptest::prelude::*;
@@ -86,7 +86,7 @@ impl Room for Notify {
         missing.extend((of(Op::Publish) == 0).then_some(Op::Publish));
         missing.extend((of(Op::Ring) == 0).then_some(Op::Ring));
         let last = Arc::clone(&shared);
-        others.push(H::fork("who brings the rest", move || last.does_all(missing)));
+        others.push(H::fork("the one that brings the rest", move || last.does_all(missing)));
         plays(0)();
         others.into_iter().for_each(|other| H::join(other));
         let left = shared.apples.with(|apples| *apples);

@@ -1,4 +1,4 @@
-//! A oneshot: a thread that sends, or is dropped, or waits until nobody receives, beside one that receives, looks and closes.
+//! A oneshot: a thread that sends, or is dropped, or waits until the receiver is gone, beside one that receives, looks and closes.
 
 use crate::room::{Program, Room, reached_if};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ pub enum Ends {
     Sends,
     /// It is dropped.
     IsDropped,
-    /// It waits until nobody receives, and is dropped. Then nobody waits for a value.
+    /// It waits until the receiver is gone, and is dropped. Then no thread waits for a value.
     WaitsForTheOther,
 }
 

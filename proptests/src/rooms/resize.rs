@@ -18,7 +18,7 @@ pub struct Setup {
 }
 
 /// What is done. An M that is in a system call comes back before it does anything else; one that has no P takes one
-/// that nobody has, or does nothing.
+/// that no thread has, or does nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
     /// An M appends a G to the ring of its P.

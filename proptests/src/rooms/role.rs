@@ -19,7 +19,7 @@ pub struct Setup {
     pub signals: usize,
 }
 
-/// What is done: by thread 0, which is M0 and runs the G; by the monitor; by somebody else.
+/// What is done: by thread 0, which is M0 and runs the G; by the monitor; by another thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
     /// The G waits, with its thread, until the value has been brought.
@@ -32,7 +32,7 @@ pub enum Op {
     Ready,
     /// The monitor requests preemption, and retakes the P if it can.
     Tick,
-    /// Somebody who stops the world waits until no G runs without a P.
+    /// A stopper waits until no G runs without a P.
     Stop,
 }
 
@@ -43,7 +43,7 @@ pub struct SignalledThread;
 impl Room for SignalledThread {
     const NAME: &'static str = "role";
     const CLAIM: &'static str =
-        "whoever waits has a P to hand on, or is known to have none; a P is neither lost nor doubled";
+        "a thread that waits has a P to hand on, or is known to have none; a P is neither lost nor doubled";
     const THREADS: usize = 3;
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random];
     const FALLS: &'static [&'static str] =
@@ -88,8 +88,8 @@ impl Room for SignalledThread {
         let others = [
             other("monitor", program.of(1), |_| ()),
             other("stopper", program.of(2), |_| ()),
-            // The value is brought in the end, whoever waits for it.
-            other("who brings it", Vec::new(), |tiny| tiny.bring()),
+            // The value is brought in the end, on any thread.
+            other("the one that brings it", Vec::new(), |tiny| tiny.bring()),
         ];
         program.of(0).into_iter().for_each(|op| act::<H>(op, &tiny, &place));
         let p = tiny.end(&place);

@@ -96,7 +96,7 @@ impl Room for Select {
         };
         let mut others: Vec<_> = (1..program.threads()).map(|thread| H::fork("other", plays(thread))).collect();
         let closer = Arc::clone(&shared);
-        // Whoever waits is served, or learns of this.
+        // Each waiter is served, or learns of this.
         others.push(H::fork("closer", move || {
             for (chan, tiny) in closer.tinies.iter().enumerate() {
                 closer.history.call(Self::THREADS, || ((), (chan, Call::Closed(tiny.close()))));

@@ -50,7 +50,7 @@ pub enum Op {
     Wakep,
     /// Its G ends: it looks for the next, and if there is none, idles its P, looks again if it sought, and sleeps.
     FindRunnable,
-    /// Comes back from a system call: takes an idle P, or is queued, which wakes nobody. The next one then is another M.
+    /// Comes back from a system call: takes an idle P, or is queued, which wakes no M. The next one then is another M.
     Exitsyscall,
     /// Two others come back, one after the other.
     TwoComeBack,
@@ -62,7 +62,7 @@ pub struct Spinning;
 
 impl Room for Spinning {
     const NAME: &'static str = "spinning";
-    const CLAIM: &'static str = "no G waits beside an idle P while nobody looks, and those are counted who look";
+    const CLAIM: &'static str = "no G waits beside an idle P unless an M looks, and each M that looks is counted";
     const THREADS: usize = PARTIES;
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::TsoRandom, Engine::TsoPct];
     // Without `spinning-no-spinning-m-fence`: the exchange before it drains the buffer.
@@ -82,11 +82,11 @@ impl Room for Spinning {
         "wakep found no idle P",
         "the second look found work",
         "the second look found work, and no idle P",
-        "who was about to idle its P was called upon",
+        "an M about to idle its P was asked to search",
         "the last spinning M found work and passed the baton",
         "a spinning M found more than it runs, and was not the last",
         "an M that was started looked",
-        "who came back found no P, and woke nobody",
+        "an M that came back found no P, and woke no M",
     ];
     type Setup = Setup;
     type Op = Op;
@@ -140,7 +140,7 @@ impl Room for Duel {
         "a submitter trusted a count",
         "wakep found no idle P",
         "the second look found work, and no idle P",
-        "who was about to idle its P was called upon",
+        "an M about to idle its P was asked to search",
     ];
     type Setup = Setup;
     type Op = Op;
@@ -162,7 +162,7 @@ impl Room for Duel {
     }
 }
 
-/// One looks, and another leaves that to it, while Gs come that nobody is woken for.
+/// One looks, and another leaves that to it, while Gs come that no M is woken for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Idlers;
 
@@ -174,7 +174,7 @@ impl Room for Idlers {
     const ENGINES: &'static [Engine] = &[Engine::Pct];
     const FALLS: &'static [&'static str] = &["spinning-leaves-it-to-nobody"];
     const PATHS: &'static [&'static str] =
-        &["who was about to idle its P was called upon", "the second look found work"];
+        &["an M about to idle its P was asked to search", "the second look found work"];
     type Setup = Setup;
     type Op = Op;
 
@@ -291,10 +291,10 @@ impl<H: ModelHost, D: SpinProtocol> Party<H, D> {
                 if self.tiny.exitsyscall() {
                     self.is = Is::Running;
                 } else {
-                    reached("who came back found no P, and woke nobody");
+                    reached("an M that came back found no P, and woke no M");
                 }
             }
-            // Others, while an M runs, or looks. Who gets a P is busy from then on.
+            // Others, while an M runs, or looks. An M that gets a P is busy from then on.
             (_, Op::Exitsyscall) => _ = self.tiny.exitsyscall(),
             (_, Op::TwoComeBack) => (0..2).for_each(|_| _ = self.tiny.exitsyscall()),
             _ => (),
@@ -318,7 +318,7 @@ impl<H: ModelHost, D: SpinProtocol> Party<H, D> {
                 Is::Running
             }
             Idled::NeedSpinning => {
-                reached("who was about to idle its P was called upon");
+                reached("an M about to idle its P was asked to search");
                 Is::SpinningToken
             }
             Idled::Idle(end, did) => {
@@ -336,7 +336,7 @@ impl<H: ModelHost, D: SpinProtocol> Party<H, D> {
             self.found(0);
             return true;
         }
-        // One that does not spin takes all of it, and wakes nobody.
+        // One that does not spin takes all of it, and wakes no M.
         if self.global_first && self.is == Is::Running && self.tiny.take_batch(self.me) {
             self.found(0);
             return true;

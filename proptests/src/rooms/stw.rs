@@ -38,7 +38,7 @@ pub enum Op {
     Run,
     /// An M enters a system call.
     Entersyscall,
-    /// The same, and it lasts until nobody will ask for anything any more.
+    /// The same, and it lasts until no thread will ask for anything any more.
     EntersyscallAndBlock,
     /// Its system call is over.
     Exitsyscall,
@@ -70,7 +70,7 @@ pub struct Stw;
 
 impl Room for Stw {
     const NAME: &'static str = "stw";
-    const CLAIM: &'static str = "a stop ends, in turn, by one wake; while the world is stopped nobody uses a P";
+    const CLAIM: &'static str = "a stop ends, in turn, by one wake; while the world is stopped no thread uses a P";
     const THREADS: usize = 4;
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random, Engine::TsoRandom];
     const FALLS: &'static [&'static str] = &[
@@ -135,7 +135,7 @@ impl Room for Safepoint {
         if thread < MS {
             return calls_and_runs();
         }
-        // It may have a P of its own, and gets one if one is idle. Who asks blocks, so it never does in a system call.
+        // It may have a P of its own, and gets one if one is idle. A stopper blocks, so it never is in a system call.
         prop_oneof![4 => Just(Op::ForEachP), 1 => Just(Op::Run), 1 => Just(Op::Idle)].boxed()
     }
     fn simpler(setup: &Setup) -> Vec<Setup> {

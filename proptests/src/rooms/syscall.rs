@@ -33,7 +33,7 @@ pub enum Op {
     Run,
     /// An M enters a system call that may be short. If it is the last thing it does, it lasts while the monitor watches.
     Entersyscall,
-    /// The same, and it lasts until nobody will stop the world any more.
+    /// The same, and it lasts until no thread will stop the world any more.
     EntersyscallAndBlock,
     /// An M enters a system call that is known to block.
     Entersyscallblock,

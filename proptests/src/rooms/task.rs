@@ -1,4 +1,4 @@
-//! One task: wakers, a handle and whoever aborts it, beside the thread that runs it. It is polled by one at a time, no wake is
+//! One task: wakers, a handle and a thread that aborts it, beside the thread that runs it. It is polled by one at a time, no wake is
 //! lost, its output is taken or dropped once, and its memory is freed once.
 
 use crate::room::{Program, Room, reached_if};
@@ -71,7 +71,7 @@ impl Room for Task {
         "the handle learned that it was aborted",
         "the handle learned that it was dropped",
         "the handle was let go before the end",
-        "the runtime ended while somebody was about to run the task",
+        "the runtime ended while a thread was about to run the task",
     ];
     type Setup = Setup;
     type Op = Op;
@@ -184,7 +184,7 @@ fn ends<H: ModelHost>(program: &Program<Task>) -> String {
     let how = program.setup.handle;
     let all = [numbered(program).concat()];
     let (task, handle) = Tiny::<H>::that_is_closed(wakers(&all));
-    // One for who wakes, and one for who ends the runtime.
+    // One for the waker, and one for the thread that ends the runtime.
     (0..2).for_each(|_| task.clone_waker());
     task.run_mine();
     let [ops] = all;
@@ -193,7 +193,7 @@ fn ends<H: ModelHost>(program: &Program<Task>) -> String {
     let joins = Arc::clone(&task);
     let joiner = H::fork("joiner", move || uses(&joins, handle, how));
     let waker = task.close(waker);
-    reached_if(waker.is_none(), "the runtime ended while somebody was about to run the task");
+    reached_if(waker.is_none(), "the runtime ended while a thread was about to run the task");
     tell(H::join(joiner));
     waker.map(H::join);
     task.check_at_rest(given(how))

@@ -60,7 +60,7 @@ impl Room for Threads {
         "no thread could be had",
         "every number was taken",
         "a start was refused while an M fell asleep",
-        "an M about to sleep was called upon",
+        "an M about to sleep was asked to search",
     ];
     type Setup = Setup;
     type Op = Op;
@@ -158,7 +158,7 @@ impl<H: ModelHost> Played<H> {
         self.p
     }
 
-    /// Nobody else uses its P.
+    /// No other thread uses its P.
     fn uses(&self) {
         if let Some(p) = self.p {
             let (cell, me) = (&self.tiny.data[p.index()], u64::from(self.me.0) + 1);
@@ -211,7 +211,7 @@ impl<H: ModelHost> Neighbours<H> for Watched<'_, H> {
     }
     fn mput(&self, m: MId) -> Option<NextP> {
         let nextp = self.0.mput(m);
-        reached_if(matches!(nextp, Some(NextP::Run { .. })), "an M about to sleep was called upon");
+        reached_if(matches!(nextp, Some(NextP::Run { .. })), "an M about to sleep was asked to search");
         nextp
     }
     fn newm(&self, m: MId) -> Result<(), SpawnError> {

@@ -1,4 +1,4 @@
-//! A `WaitGroup`: threads that wait, or give up, beside others that are done, and count up once more before. Whoever waits goes
+//! A `WaitGroup`: threads that wait, or give up, beside others that are done, and count up once more before. A waiter goes
 //! on at a moment at which the count is zero.
 
 use crate::linear::{History, Spec, linearize};
@@ -35,7 +35,7 @@ pub enum Call {
     Added,
     /// One is done.
     Done,
-    /// Somebody went on.
+    /// A waiter went on.
     WentOn,
 }
 
@@ -61,7 +61,7 @@ pub struct WaitGroup;
 
 impl Room for WaitGroup {
     const NAME: &'static str = "wait_group";
-    const CLAIM: &'static str = "whoever waits goes on, at a moment at which the count is zero";
+    const CLAIM: &'static str = "a waiter goes on, at a moment at which the count is zero";
     const THREADS: usize = 4;
     const LONGEST: usize = 12;
     const ENGINES: &'static [Engine] = &[Engine::Pct, Engine::Random];

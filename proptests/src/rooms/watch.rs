@@ -1,4 +1,4 @@
-//! A watched value: two threads that read it, and wait for changes, beside two that change it; and who waits for the ends.
+//! A watched value: two threads that read it, and wait for changes, beside two that change it; and waiters for the ends.
 
 use crate::room::{Program, Room, reached_if};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use spinpark_verification::hosts::model_host::ModelHost;
 use spinpark_verification::mutation::variants::watch::{self as steps, Value, Watch as Steps};
 use std::sync::Arc;
 
-/// Who waits, for whom.
+/// The waiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Waits {
     /// The receivers for changes, of which the last may have been; a sender more outlives them.

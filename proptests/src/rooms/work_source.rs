@@ -249,6 +249,6 @@ fn finish<H: ModelHost>(sched: &S<H>) -> String {
         panic!("{violation}: {snapshot:?}");
     }
     let left = sched.close();
-    assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
+    assert!(left.is_empty(), "{} Gs were given back that were never submitted", left.len());
     format!("{} Ms", snapshot.alive)
 }

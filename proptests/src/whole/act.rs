@@ -192,7 +192,7 @@ fn wait_for<H: ModelHost>(sched: &This<H>, mut worker: Worker, n: u64, child: u6
         let may_lack_threads = world.plan.refusals > 0 || world.setup.max_ms <= most;
         world.tell(Fact::WaitEnded { why, may_lack_threads });
         if why == Woken::NoThread {
-            world.reached("no thread for who waits");
+            world.reached("no thread for a waiting G");
             break;
         }
     }

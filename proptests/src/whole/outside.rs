@@ -1,4 +1,4 @@
-//! Those who are no Ms: submitters, the monitor, who stops the world, and a source of work.
+//! The parties that are no Ms: submitters, the monitor, a stopper, and a source of work.
 
 use super::plan::{Does, Plan};
 use super::play::This;
@@ -62,7 +62,7 @@ impl<H: ModelHost> Bell<H> {
             // Relaxed: the waker's StoreLoad orders it.
             self.count.store(ready.len() as u64, Relaxed);
         });
-        // Release: who sees this sees that it is ready.
+        // Release: a thread that sees this sees that it is ready.
         self.coming.fetch_sub(1, Release);
         self.wake();
     }
@@ -168,7 +168,7 @@ fn stop<H: ModelHost>(sched: &This<H>, resize: Option<usize>) {
             snapshot.global + snapshot.local.iter().sum::<usize>()
         };
         assert!(after.procs == procs, "there should be {procs} Ps: {after:?}");
-        // Somebody may submit meanwhile.
+        // Another thread may submit meanwhile.
         assert!(count(&before) <= count(&after), "a resize loses a queued G: {before:?} {after:?}");
         world.reached_if(procs < before.procs && count(&before) > 0, "fewer Ps, and Gs queued");
     }

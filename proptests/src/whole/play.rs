@@ -51,9 +51,9 @@ pub(super) struct Embedder<H: ModelHost> {
 pub(super) struct Task<H: ModelHost> {
     pub(super) status: StatusWord<H>,
     pub(super) data: H::Cell<u64>,
-    /// Its next step. Only who runs it touches this.
+    /// Its next step. Only the M that runs it touches this.
     pub(super) next_step: H::Cell<usize>,
-    /// Who waits for it: the M's number and one.
+    /// Its waiter: the M's number and one.
     pub(super) waiter: Atomic<H, u64>,
     pub(super) is_done: Atomic<H, bool>,
     /// Where a G waits for it that keeps its P.
@@ -222,7 +222,7 @@ fn checked(of: Invariant, times: u64) {
     room::reached_times(of.says, times);
 }
 
-/// Waits until every M sleeps. There is nobody else left, so nothing happens then.
+/// Waits until every M sleeps. No other thread is left, so nothing happens then.
 fn quiet<H: ModelHost>(sched: &This<H>) -> Snapshot {
     let clock = Instant::now();
     let mut retried = 0;

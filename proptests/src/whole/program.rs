@@ -95,16 +95,16 @@ pub enum Act {
     Await,
     /// Goes to the end of the queue.
     Gosched,
-    /// Makes way, bound to its M.
+    /// Yields, bound to its M.
     MakeWay,
-    /// Makes way if it is asked to.
+    /// Yields if it is asked to.
     Checkpoint,
     /// Stops the world and starts it.
     Stop,
     /// Has a function run under each P.
     EachP,
     /// Spawns two Gs and keeps its P until the first, which the second has displaced from `runnext`, has run under
-    /// another. Only where nobody stops the world.
+    /// another. Only where no thread stops the world.
     Hog,
     /// Ends bound to its M, whose thread ends too. Whatever is to come after is left out.
     EndLocked,
@@ -180,7 +180,7 @@ impl Room for Whole {
         "a P was held for a stop",
         "stopped while a G was in a call",
         "a thread was refused",
-        "no thread for who waits",
+        "no thread for a waiting G",
         "a G waited for its child",
         "an M ended after a long sleep",
         "an M ended with its G",

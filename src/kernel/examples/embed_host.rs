@@ -48,7 +48,7 @@ mod bare {
         value: UnsafeCell<T>,
     }
 
-    // SAFETY: only who has taken the lock touches the value, and it is taken by one at a time.
+    // SAFETY: only the thread that has taken the lock touches the value, and it is taken by one at a time.
     unsafe impl<T: Send> Sync for Lock<T> {}
 
     impl<T> Lock<T> {

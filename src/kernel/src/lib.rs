@@ -75,7 +75,7 @@
 //! | [`p`](types::p) | a P has one owner at every moment; overtaking is bounded |
 //! | [`m`](types::m) | a woken M finds its `nextp` |
 //! | [`runq`](queues::runq) | each G that is put is taken exactly once; `head <= tail <= head + capacity` |
-//! | [`runnext`](queues::runnext) | whoever empties the slot owns the G that was in it |
+//! | [`runnext`](queues::runnext) | the thread that empties the slot owns the G that was in it |
 //! | [`local`](queues::local) | never empty while a G was there all the time |
 //! | [`globq`](queues::globq) | list and length agree whenever the lock is free |
 //! | [`idle`](queues::idle) | a P is listed exactly when its bit is set and it is counted |
@@ -102,7 +102,7 @@
 //! | pair | one half | the other |
 //! |------|----------|-----------|
 //! | `publish` | the owner moves `tail` | a thief reads it ([`runq`](queues::runq)) |
-//! | `consume` | whoever takes moves `head` | whoever reads `head` first ([`runq`](queues::runq)) |
+//! | `consume` | a taker moves `head` | a reader of `head` before `tail` ([`runq`](queues::runq)) |
 //! | `slot` | the owner or the thief that fills or empties `runnext` | the thief that steals from it, the M that tests for emptiness ([`runnext`](queues::runnext)) |
 //! | `nextp` | the waker sets it | the sleeper takes it ([`m`](types::m)) |
 //! | `token` | a thread unparks | the thread that returns from `park` ([`Parker`](host::Parker)) |
@@ -115,7 +115,7 @@
 //! | `syscall-word` | an M leaves its P in the P's word | the thread that takes it out ([`syscall`](protocol::syscall)) |
 //! | `syscall/stop` | leave the P in its word, StoreLoad, read `wanted` | set `wanted`, StoreLoad, read the words ([`syscall`](protocol::syscall), [`stw`](protocol::stw), [`safepoint`](protocol::stw::safepoint)) |
 //! | `bell` | a waker rings | the thread in `block_on` takes the ring ([`bell`](waits::bell)) |
-//! | `awaited` | count down who was woken; the last that gives up: StoreLoad, read `who` | an M reads the count; having claimed the poller, StoreLoad ([`readiness`](waits::readiness)) |
+//! | `awaited` | count down the woken; the last that gives up: StoreLoad, read `who` | an M reads the count; having claimed the poller, StoreLoad ([`readiness`](waits::readiness)) |
 //! | `cancelled` | mark a branch, from below | ask a token whether it is cancelled (`waits::cancellation`) |
 //! | `notice` | StoreLoad, leave a notice with the poller | wait, StoreLoad, look ([`interrupt`](waits::interrupt)) |
 //!

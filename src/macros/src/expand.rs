@@ -59,10 +59,10 @@ fn check(function: &ItemFn, kind: Kind) -> Result<()> {
         return says(sig.fn_token.span(), &format!("the function is not async: write `async fn {name}`"));
     }
     if !sig.inputs.is_empty() {
-        return says(sig.inputs.span(), "the function has arguments, and nobody who would give them");
+        return says(sig.inputs.span(), "the function has arguments, but it is called without any");
     }
     if !sig.generics.params.is_empty() {
-        return says(sig.generics.span(), "the function is generic, and nobody says in what");
+        return says(sig.generics.span(), "the function is generic, but its parameters cannot be inferred");
     }
     if kind == Kind::Main && sig.ident != "main" {
         return says(sig.ident.span(), "this is for `async fn main`; for another function call `spinpark::run`");

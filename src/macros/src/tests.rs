@@ -58,12 +58,12 @@ mod a_wrong_function {
             (
                 "async fn works(n: u32) {}",
                 Kind::Test,
-                "#[spinpark::test]: the function has arguments, and nobody who would give them",
+                "#[spinpark::test]: the function has arguments, but it is called without any",
             ),
             (
                 "async fn works<T>() {}",
                 Kind::Test,
-                "#[spinpark::test]: the function is generic, and nobody says in what",
+                "#[spinpark::test]: the function is generic, but its parameters cannot be inferred",
             ),
             (
                 "async fn serve() {}",

@@ -60,7 +60,7 @@ const BUFFER: usize = 64 * 1024;
 
 thread_state! {
     /// What is read goes through this: to write into hyper's own buffer and to say so would be unsafe. Empty while
-    /// somebody uses it.
+    /// a task uses it.
     static SCRATCH: Cell<Vec<u8>> = Cell::new(Vec::new());
 }
 
@@ -142,7 +142,7 @@ impl<T: rt::Write + Unpin> AsyncWrite for Io<T> {
     }
 }
 
-/// Runs what hyper wants run besides a connection as tasks of the caller's runtime. Nobody waits for them.
+/// Runs what hyper wants run besides a connection as detached tasks of the caller's runtime.
 ///
 /// # Panics
 /// `execute` panics if the caller is no task: hyper calls it in the task that serves the connection.
@@ -246,7 +246,7 @@ mod tests {
         fn sends_a_large_body_back_while_it_comes() {
             run(async {
                 const MUCH: usize = 10 << 20;
-                // Before the connection is made: who takes its time with the head is not served.
+                // Before the connection is made: a client that delays its head is not served.
                 let body: Vec<u8> = (0..MUCH).map(|n| ((n * n) >> 8) as u8).collect();
                 let client = std::sync::Arc::new(served().await);
                 let writer = spawn({

@@ -32,7 +32,7 @@ impl Builder {
     /// were spawned, the longest polls, wake-ups per second, and what may be deadlocked. Port 0 takes any that is free:
     /// [`console_addr`](crate::Runtime::console_addr). Default: none. Needs the feature `console`.
     ///
-    /// Whoever can connect can look, and nobody can change anything. So only programs on this machine may connect: an address that
+    /// Every client that connects can look, and none can change anything. So only programs on this machine may connect: an address that
     /// is not a loopback one is refused by [`build`](Builder::build); [`console_exposed`](Builder::console_exposed) is for others.
     ///
     /// It is an [observer](Builder::observer), which takes a lock or two at each event, and a runtime of one P of its own. As
@@ -43,7 +43,7 @@ impl Builder {
         self
     }
 
-    /// As [`console`](Builder::console), at any address: **whoever can reach it sees the names of your source files, and what your
+    /// As [`console`](Builder::console), at any address: **every client that reaches it sees the names of your source files, and what your
     /// program does.** It has neither encryption nor passwords.
     pub fn console_exposed(mut self, address: impl Into<SocketAddr>) -> Self {
         self.watchers.console = Some(Arc::new(Asked::new(address.into(), true)));

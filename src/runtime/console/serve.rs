@@ -1,4 +1,4 @@
-//! The server: a page, and events for it, to whoever may look.
+//! The server: a page, and its events, for allowed clients.
 
 use crate::host::Host;
 use crate::kernel::sched::config::Config;

@@ -3,7 +3,7 @@
 //! | invariant | race |
 //! |-----------|------|
 //! | a task is counted in one state | its events come from several threads, each made while its maker owns the task, so in their order; the table's lock of its shard does the rest |
-//! | nobody waits long here, the scheduler's lock held or not | who reads takes one shard's lock at a time, and copies |
+//! | no thread waits long here, the scheduler's lock held or not | a reader takes one shard's lock at a time, and copies |
 //!
 //! A number that is a moment old is right enough: it is for the eye.
 

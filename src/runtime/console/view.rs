@@ -11,9 +11,9 @@ use core::panic::Location;
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-/// Who waits for so long for another may be deadlocked.
+/// A task that waits for so long for another may be deadlocked.
 const SUSPECT: Nanos = 10_000_000_000;
-/// Who runs for so long without a pause is named.
+/// A task that runs for so long without a pause is named.
 const LONG: Nanos = 100_000_000;
 /// Of each list so many are shown.
 const SHOWN: usize = 50;

@@ -21,14 +21,14 @@ use core::task::Waker;
 /// ```
 #[derive(Clone)]
 pub struct AbortHandle {
-    /// The task's own: it keeps the task's memory, which is why its number is nobody else's meanwhile.
+    /// The task's own: it keeps the task's memory, so no other task has its number meanwhile.
     waker: Waker,
 }
 
 impl AbortHandle {
     /// Of one of our wakers.
     pub(in crate::runtime) fn new(waker: Waker) -> AbortHandle {
-        debug_assert!(Raw::of(&waker).is_some(), "abort: a waker of somebody else's");
+        debug_assert!(Raw::of(&waker).is_some(), "abort: a foreign waker");
         AbortHandle { waker }
     }
 

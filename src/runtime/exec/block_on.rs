@@ -174,7 +174,7 @@ pub(in crate::runtime) fn join<F: Future + Unpin>(
     match runtime_id.find() {
         Some(tasks @ Tasks::Cores(_)) => join_on::<Cores, F>(&tasks, handle, at),
         Some(tasks @ Tasks::Sim(_)) => join_on::<Sim, F>(&tasks, handle, at),
-        // Without a runtime nobody can say so.
+        // Without a runtime that is not known.
         None => match wait(handle, false, at) {
             Ok(ended) => Ok(ended),
             Err(_) => unreachable!("block_on: a handle of a runtime that is gone is deadlocked"),

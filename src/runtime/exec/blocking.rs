@@ -87,7 +87,7 @@ impl<F> fmt::Display for NoThread<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "all {} threads are busy, so nobody could run other tasks meanwhile: raise max_threads, or block in fewer \
+            "all {} threads are busy, so no thread could run other tasks meanwhile: raise max_threads, or block in fewer \
              tasks at a time",
             self.max_threads
         )

@@ -2,7 +2,7 @@
 //!
 //! A call whose P was retaken blocked for as long as the monitor takes to notice: the next one from the same place hands its P
 //! on at once. One that does so, and is over sooner than that was worth, is taken to be short again; where calls are said to
-//! block, it takes [`MANY`] in a row until one leaves its P as a `syscall` does. Whoever guesses wrong loses some microseconds,
+//! block, it takes [`MANY`] in a row until one leaves its P as a `syscall` does. A wrong guess costs some microseconds,
 //! and nothing else: both ways to leave a P are right for every call, and the monitor looks after each.
 //!
 //! | at this place     | `syscall`: the next call | `blocking`: the next call |

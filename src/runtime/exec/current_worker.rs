@@ -201,7 +201,7 @@ impl<H: Host> InSyscall<H> {
         }
     }
 
-    /// Its task was preempted, and enters a system call: it has no P to leave, and nobody waits for it to come to a
+    /// Its task was preempted, and enters a system call: it has no P to leave, and no stopper waits for it to come to a
     /// checkpoint any more.
     #[cold]
     pub(in crate::runtime) fn enter_syscall(self, known_to_block: bool) -> InSyscall<H> {

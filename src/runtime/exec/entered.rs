@@ -19,7 +19,7 @@ thread_state! {
 #[must_use = "dropped, it leaves the runtime at once"]
 pub struct EnterGuard<'a> {
     number: u64,
-    /// Of a runtime that somebody keeps; and only for this thread.
+    /// Of a runtime that is kept open elsewhere; only for this thread.
     runtime: PhantomData<(&'a Tasks, *const ())>,
 }
 

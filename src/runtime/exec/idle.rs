@@ -1,4 +1,4 @@
-//! What is done when there is nothing else to do: closures that may wait for that, and the memory of stacks that nobody
+//! What is done when there is nothing else to do: closures that may wait for that, and the memory of stacks that no goroutine
 //! uses.
 //!
 //! Go: `gcBgMarkWorker` in idle mode, `stackfree`. Here nothing has to be collected, but what is left to an idle moment

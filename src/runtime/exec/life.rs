@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 pin_project! {
-    /// A future that harms nobody: not by a panic, not by its destructor's; and that can be found while it waits.
+    /// A future that harms no other task: not by a panic, not by its destructor's; and that can be found while it waits.
     pub(in crate::runtime) struct Life<F: Future, W: Registration> {
         #[pin]
         future: Option<F>,
@@ -102,7 +102,7 @@ impl InRuntime {
 }
 
 impl InRuntime {
-    /// It waits: for the first time, or somebody watches.
+    /// It waits: for the first time, or there is an observer.
     #[inline(never)] // not among what is done each time
     fn insert_or_report(&mut self, waker: &Waker) {
         if self.key.is_none() {

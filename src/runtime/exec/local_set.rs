@@ -185,7 +185,7 @@ impl<F> Drop for RunUntil<'_, F> {
     }
 }
 
-/// So many tasks in a row, and then whoever polls the set has its turn.
+/// So many tasks in a row, and then the task that polls the set has its turn.
 const BUDGET: usize = 61;
 
 impl<F: Future> Future for RunUntil<'_, F> {

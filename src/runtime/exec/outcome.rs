@@ -5,7 +5,7 @@ use core::any::Any;
 use core::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// What a task ends with; `None`: it was unwound, because its runtime is shut down. If nobody takes it, a panic in its
+/// What a task ends with; `None`: it was unwound, because its runtime is shut down. If the handle does not take it, a panic in its
 /// destructor ends here.
 pub(in crate::runtime) struct Outcome<T>(Option<Result<T, Panic>>);
 

@@ -50,7 +50,7 @@ impl Owned for OwnedTask {
 
     fn close(&self) -> bool {
         let raw = Raw::of(&self.waker);
-        debug_assert!(raw.is_some(), "owned: a waker of somebody else's");
+        debug_assert!(raw.is_some(), "owned: a foreign waker");
         raw.is_none_or(|raw| task::close(&raw))
     }
 }

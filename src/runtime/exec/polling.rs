@@ -5,7 +5,7 @@ use crate::runtime::host::thread_state::thread_state;
 use core::cell::Cell;
 
 /// So many operations, each of which was ready, a task may do in one poll; then it is asked to let others run. tokio's number: few enough
-/// for who waits, and so many that a yield after them costs each less than a nanosecond.
+/// for the waiting tasks, and so many that a yield after them costs each less than a nanosecond.
 const OPERATIONS: u32 = 128;
 /// So often it is asked in one poll, at most. What asks and is polled again at once has another executor between it and our scheduler, which
 /// waits by polling: it goes on for [`OPERATIONS`] more.

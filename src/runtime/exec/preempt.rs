@@ -35,7 +35,7 @@ pub(in crate::runtime) struct DetachedTasks {
     threads: Box<[AtomicI32]>,
     /// Is anybody signalled at all?
     is_on: bool,
-    /// Somebody has replaced the signal's handler: signals do nothing.
+    /// The signal's handler was replaced: signals do nothing.
     is_lost: AtomicBool,
     /// How often the monitor found a task that kept its P because as many as may be were detached.
     undetachable: AtomicU64,

@@ -41,7 +41,7 @@ fn report_created(runtime_id: RuntimeId, g: u64, at: &'static Location<'static>)
     Context::with_shared(runtime_id, |shared, _| shared.report(Event::Created { g, at }));
 }
 
-/// A task is about to wait; not if it is one that somebody runs elsewhere than its runtime would.
+/// A task is about to wait; not if another executor than its runtime polls it.
 #[cold]
 pub(in crate::runtime) fn waits(waker: &Waker) {
     if !watch::has_yielded() && Context::is_running(waker) {

@@ -69,7 +69,7 @@ impl Tasks {
         let body = move || {
             let _closes = closes;
             drop(self.close());
-            // The scheduler before the sender: whoever waits has the last.
+            // The scheduler before the sender: the thread that waits has the last.
             drop(self);
         };
         let closer = thread::Builder::new().name(CLOSER.into()).spawn(body).ok()?;

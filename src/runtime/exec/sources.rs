@@ -41,7 +41,7 @@ pub(in crate::runtime) fn sources<H: Platform>(
 fn hook_in(runtime_id: RuntimeId, timers: &Arc<TimerQueue>, reactor: &Reactor) {
     let timers = Arc::clone(timers);
     reactor.netpoll.set_on_first(Box::new(move || {
-        // A thread that holds a P looks whether somebody has to wait, before it sleeps.
+        // A thread that holds a P looks whether a task waits for a timer, before it sleeps.
         if !Context::holds_p_of(runtime_id) {
             timers.announce(NEVER);
         }

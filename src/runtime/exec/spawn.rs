@@ -1,4 +1,4 @@
-//! New tasks: from inside of one, and for whoever has a runtime.
+//! New tasks: from inside of one, and for the owner of a runtime.
 //!
 //! Go: `newproc`, `ready`.
 

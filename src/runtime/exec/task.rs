@@ -100,7 +100,7 @@ impl<F: Future, Q: Queue> Cell<F, Q> {
     /// As [`stage`](Cell::stage), and the caller has the right to the future, which is there.
     unsafe fn poll(task: NonNull<Header>) -> Poll<()> {
         let waker = ManuallyDrop::new(Raw(task).waker());
-        // SAFETY: by the right nobody else touches the stage. The future is not moved until it is dropped: it lies in an
+        // SAFETY: by the right no other thread touches the stage. The future is not moved until it is dropped: it lies in an
         // allocation of its own.
         unsafe {
             let stage = Self::stage(task);
@@ -117,21 +117,21 @@ impl<F: Future, Q: Queue> Cell<F, Q> {
     /// # Safety
     /// As [`poll`](Cell::poll). There is no future any more then.
     unsafe fn drop_future(task: NonNull<Header>) {
-        // SAFETY: by the right nobody else touches the stage; the future is there, and dropped once.
+        // SAFETY: by the right no other thread touches the stage; the future is there, and dropped once.
         guarded(|| unsafe { Self::stage(task).cast::<F>().drop_in_place() });
     }
 
     /// # Safety
     /// As [`stage`](Cell::stage), the output is there, and the caller has the right to it. It is gone then.
     unsafe fn drop_output(task: NonNull<Header>) {
-        // SAFETY: by the right nobody else touches the stage; the output is there, and dropped once.
+        // SAFETY: by the right no other thread touches the stage; the output is there, and dropped once.
         guarded(|| unsafe { Self::stage(task).cast::<F::Output>().drop_in_place() });
     }
 
     /// # Safety
     /// As [`drop_output`](Cell::drop_output); `place` is one for an output. It is there then, and here no more.
     unsafe fn take_output(task: NonNull<Header>, place: *mut ()) {
-        // SAFETY: by the right nobody else touches the stage; what is read is not used here again.
+        // SAFETY: by the right no other thread touches the stage; what is read is not used here again.
         unsafe { place.cast::<F::Output>().write(Self::stage(task).cast::<F::Output>().read()) };
     }
 
@@ -148,7 +148,7 @@ impl<F: Future, Q: Queue> Cell<F, Q> {
     /// # Safety
     /// `task` is as for [`stage`](Cell::stage), nothing refers to it any more, and neither future nor output is there.
     unsafe fn free(task: NonNull<Header>) {
-        // SAFETY: it came out of a box of this type, in `Task::new`. What the stage holds is dropped by nobody: it is a union.
+        // SAFETY: it came out of a box of this type, in `Task::new`. What the stage holds is not dropped: it is a union.
         drop(unsafe { Box::from_raw(task.cast::<Self>().as_ptr()) });
     }
 }
@@ -159,7 +159,7 @@ pub(super) struct Raw(NonNull<Header>);
 
 impl Raw {
     pub(super) fn header(&self) -> &Header {
-        // SAFETY: whoever made it refers to the task: by a right, as its handle, or by a waker. So it is not freed; and
+        // SAFETY: its maker refers to the task: by a right, as its handle, or by a waker. So it is not freed; and
         // headers are only shared.
         unsafe { self.0.as_ref() }
     }
@@ -349,7 +349,7 @@ impl Task {
         task::run(&raw, active);
     }
 
-    /// Runs it where nobody would run it again: if it waits it is dropped.
+    /// Runs it where it would not be run again: if it waits it is dropped.
     #[inline(never)] // as an M's loop: what it polls may look at thread locals in place
     pub(in crate::runtime) fn run_last(self) {
         let (raw, active) = self.into_parts();

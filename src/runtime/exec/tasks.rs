@@ -112,7 +112,7 @@ impl Tasks {
         on_host!(self, sched => sched.kernel().look_for_deadlock())
     }
 
-    /// Nobody waits for a socket any more.
+    /// No task waits for a socket any more.
     pub(in crate::runtime) fn break_idle_poll(&self) {
         on_host!(self, sched => sched.kernel().break_idle_poll());
     }
@@ -121,7 +121,7 @@ impl Tasks {
     pub(in crate::runtime) fn for_each_p(&self, f: &Arc<SafepointFn>) {
         self.check_thread();
         let is_away = on_host!(self, sched => sched.kernel().for_each_p(None, f).is_some());
-        debug_assert!(!is_away, "tasks: a safepoint was passed by nobody, and somebody has to come back");
+        debug_assert!(!is_away, "tasks: the safepoint was passed while a G is still away");
     }
 
     /// Could one more thread take over now?

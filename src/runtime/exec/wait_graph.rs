@@ -175,7 +175,7 @@ impl Deadlock {
         self
     }
 
-    /// Where the tasks were spawned that wait without a thread, for something that nobody will bring.
+    /// Where the tasks were spawned that wait without a thread, for something that no task will bring.
     #[must_use]
     pub fn tasks(&self) -> &[&'static Location<'static>] {
         &self.0.tasks

@@ -6,7 +6,7 @@ use core::task::Waker;
 use std::sync::Arc;
 use std::task::Wake;
 
-/// A waker that may panic, and then harms nobody: a task that ends must not end its thread, or the process, because of
+/// A waker that may panic, and then harms no other task: a task that ends must not end its thread, or the process, because of
 /// what waits for it.
 pub(in crate::runtime) struct Gentle(Arc<Guarded>);
 

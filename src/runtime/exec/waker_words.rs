@@ -16,7 +16,7 @@ pub(super) fn words_of(waker: &Waker) -> WakerWords {
 /// The waker that they are the words of.
 ///
 /// # Safety
-/// They are [`words_of`] a waker that was forgotten, and nobody has made one of them since.
+/// They are [`words_of`] a waker that was forgotten, and no waker was made of them since.
 pub(super) unsafe fn from_words(words: WakerWords) -> Waker {
     let data = core::ptr::with_exposed_provenance(words.data as usize);
     let vtable = core::ptr::with_exposed_provenance::<RawWakerVTable>(words.vtable as usize);

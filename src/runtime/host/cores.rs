@@ -143,7 +143,7 @@ mod tests {
             let watch = |last: Arc<AtomicU64>| {
                 move || {
                     for _ in 0..10_000 {
-                        // Acquire: whoever was here last asked for the time before.
+                        // Acquire: the thread that was here last asked for the time before.
                         let before = last.load(Acquire);
                         let now = Cores::now();
                         assert!(now >= before, "it was {before} and is {now}");

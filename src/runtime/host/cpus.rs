@@ -1,4 +1,4 @@
-//! How many Ps there are if nobody says: the cores that this process may use, and the processor time that it is given.
+//! The default number of Ps: the cores that this process may use, and the processor time that it is given.
 //!
 //! Go: `ncpu`, `adjustCgroupGOMAXPROCS`, `internal/runtime/cgroup`.
 //!
@@ -10,7 +10,7 @@ use crate::kernel::sched::config::Config;
 use std::path::{Path, PathBuf};
 use std::{fs, thread};
 
-/// How many Ps there are if nobody says. Asked once, when a runtime is built.
+/// The default number of Ps. Asked once, when a runtime is built.
 pub(in crate::runtime) fn default_procs() -> usize {
     limited(cores(), quota()).clamp(1, Config::MAX_PROCS)
 }

@@ -171,7 +171,7 @@ mod tests {
                     Cores::now() - before >= nanos
                 };
                 assert!((0..100).any(|_| takes_its_time(2_500_000)), "it never slept");
-                assert_eq!(token(&parker), EMPTY, "somebody still sleeps");
+                assert_eq!(token(&parker), EMPTY, "a thread still sleeps");
             }
         }
 
@@ -203,7 +203,7 @@ mod tests {
                 assert_eq!(token(&parker), EMPTY, "the second unpark was remembered too");
                 // Nothing is left over for the next.
                 park(&parker, 1);
-                assert_eq!(token(&parker), EMPTY, "somebody still sleeps");
+                assert_eq!(token(&parker), EMPTY, "a thread still sleeps");
             }
         }
 

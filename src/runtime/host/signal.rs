@@ -1,7 +1,7 @@
 //! Two signals: one that takes the P from a task that is CPU-bound, one that says that a goroutine's stack is used up.
 //!
-//! Go: `preemptM`, `sighandler`, `doSigPreempt`, `sigPreempt` (which is `SIGURG` too, and for the same reason: nobody
-//! uses it, and whoever does has to expect it at any time).
+//! Go: `preemptM`, `sighandler`, `doSigPreempt`, `sigPreempt` (which is `SIGURG` too, and for the same reason: no program
+//! uses it, and one that does has to expect it at any time).
 //!
 //! **Linux only, so far.** Elsewhere a task that ignores preemption keeps its P, and a used-up stack is a plain crash.
 //!
@@ -196,15 +196,15 @@ mod linux {
             Heard(entry, PhantomData)
         }
 
-        /// One that is nobody's, or a new one.
+        /// A free entry, or a new one.
         fn entry(me: i32) -> &'static Entry {
             /// Held to look for an entry, or to make one. Handlers do not.
             static MAKING: Mutex<()> = Mutex::new(());
             let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-            // Acquire: whoever had it before is done with it.
+            // Acquire: its owner before is done with it.
             let unused = entries(me).find(|entry| entry.number.load(Acquire) == 0);
             if let Some(entry) = unused {
-                // Relaxed: nobody has this number, and nobody else looks for an entry.
+                // Relaxed: no entry has this number, and no other thread looks for one.
                 entry.number.store(-1, Relaxed);
                 return entry;
             }

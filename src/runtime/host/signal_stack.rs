@@ -29,8 +29,8 @@ pub(in crate::runtime) fn use_for(signal: c_int) -> io::Result<()> {
         return Ok(());
     }
     action.sa_flags |= libc::SA_ONSTACK;
-    // SAFETY: a set of ours; and the handler that is installed already, which knows nothing of the stack that it runs on. (Who
-    // replaces it at the same moment may be replaced in his turn, as with any two who install handlers.)
+    // SAFETY: a set of ours; and the handler that is installed already, which knows nothing of the stack that it runs on. (A thread
+    // that replaces it at the same moment may be replaced in its turn, as with any two that install handlers.)
     let done = unsafe {
         libc::sigfillset(&raw mut action.sa_mask);
         libc::sigaction(signal, &raw const action, ptr::null_mut())

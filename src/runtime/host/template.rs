@@ -3,7 +3,7 @@
 //! Go: `startTemplateThread`, `templateThread`, `newm`. A new thread inherits some of the state of the one that starts it: a
 //! name space, a signal mask, a capability. One that a task has changed for itself, under
 //! [`lock_thread`](crate::lock_thread), starts none: it leaves that to a thread that runs no task, and was started before the
-//! first such lock. Who asks it for one, and is answered, is [`requests`](crate::waits::requests).
+//! first such lock. Requests for one, and answers, are [`requests`](crate::waits::requests).
 
 use crate::host::Host;
 use crate::runtime::host::foreign_threads::Known;

@@ -1,6 +1,6 @@
 //! How the threads of a runtime are: their names and stacks, what is run in each when it begins and ends, and where it is listed.
 //!
-//! A host starts threads without knowing for whom. So the runtime that is about to ask for one sets a thread local, `NEXT`:
+//! A host starts threads without knowing their runtime. So the runtime that is about to ask for one sets a thread local, `NEXT`:
 //! the kernel reports [`Starting`](crate::kernel::sched::observer::Event::Starting) just before.
 
 use crate::runtime::host::thread_state::thread_state;
@@ -99,7 +99,7 @@ impl Wanted {
         Wanted { name, wish }
     }
 
-    /// How large its stack is to be, if somebody says.
+    /// The size of its stack, if it is set.
     pub(in crate::runtime) fn stack(&self) -> Option<usize> {
         self.wish.as_ref().and_then(|wish| wish.stack)
     }

@@ -1,6 +1,6 @@
 //! The threads of one runtime, so that its end can wait for theirs.
 //!
-//! **A thread is in the list from before it begins until it is joined**: by who shuts the runtime down, or by the next that ends
+//! **A thread is in the list from before it begins until it is joined**: by the thread that shuts the runtime down, or by the next that ends
 //! before that, so that neither the list nor what the system keeps of such threads grows with a runtime's age. The lock is never
 //! held while a thread is started or joined.
 
@@ -52,7 +52,7 @@ impl Threads {
         Expected { threads: Arc::clone(self), number }
     }
 
-    /// The calling thread is left where it is, for ever: nobody waits for it.
+    /// The calling thread is left where it is, for ever: it is not joined.
     pub(in crate::runtime) fn leave_this_one(&self) {
         let me = self.lock().threads.remove(&me());
         drop(me);
@@ -104,7 +104,7 @@ impl Expected {
         let last = Last { threads: Arc::clone(&self.threads), number: self.number };
         move || {
             ME::with(|me| me.set(last.number));
-            // The first that the thread has: they are destroyed in the reverse order. Where it is another, who joins waits longer.
+            // The first that the thread has: they are destroyed in the reverse order. Where it is another, the joiner waits longer.
             LAST::with(|place| place.set(Some(last)));
             body();
         }

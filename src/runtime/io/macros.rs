@@ -86,7 +86,7 @@ macro_rules! socket {
 macro_rules! readiness {
     ($name:ident) => {
         impl $name {
-            /// Waits until there may be something to receive. It may turn out that there is not: somebody else may be
+            /// Waits until there may be something to receive. It may turn out that there is not: another task may be
             /// faster.
             ///
             /// # Errors
@@ -95,7 +95,7 @@ macro_rules! readiness {
                 self.0.ready(Direction::Read).await
             }
 
-            /// Waits until there may be room for something to send. It may turn out that there is not: somebody else
+            /// Waits until there may be room for something to send. It may turn out that there is not: another task
             /// may be faster.
             ///
             /// # Errors
@@ -104,7 +104,7 @@ macro_rules! readiness {
                 self.0.ready(Direction::Write).await
             }
 
-            /// Waits until it is ready for some of what is asked for, and says for what. It may turn out that it is not: somebody
+            /// Waits until it is ready for some of what is asked for, and says for what. It may turn out that it is not: another task
             /// else may be faster.
             ///
             /// # Errors

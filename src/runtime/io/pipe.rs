@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 /// The end of a pipe that is read from. Read to its end when all copies of the other end are closed.
 pub struct PipeReader(Registered<File>);
 
-/// The end of a pipe that is written to. Writing fails with [`BrokenPipe`](io::ErrorKind::BrokenPipe) when nobody has the other
+/// The end of a pipe that is written to. Writing fails with [`BrokenPipe`](io::ErrorKind::BrokenPipe) when no process has the other
 /// end any more.
 pub struct PipeWriter(Registered<File>);
 
@@ -132,7 +132,7 @@ mod tests {
             run(async {
                 let (reader, writer) = pipe().expect("a pipe");
                 drop(reader);
-                let error = writer.write_all(b"lost").await.expect_err("nobody reads it");
+                let error = writer.write_all(b"lost").await.expect_err("no reader is left");
                 assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
             });
         }

@@ -20,7 +20,7 @@ use std::os::fd::AsFd;
 
 /// The standard input of the process.
 ///
-/// A task that reads waits until there is something, and can be dropped meanwhile; the runtime ends though nobody has typed. (Of
+/// A task that reads waits until there is something, and can be dropped meanwhile; the runtime ends though no input has come. (Of
 /// what the system cannot wait for, a regular file, say, each read is a [`syscall`], and so it is where there is no `poll(2)`.)
 ///
 /// It goes past the buffer of [`std::io::stdin`]: what was read into that before is not seen here. If others read the standard

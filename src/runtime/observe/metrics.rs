@@ -30,7 +30,7 @@ pub struct Metrics {
     pub uptime: Duration,
     /// How many tasks may run at once: the number of Ps. Go: `/sched/gomaxprocs:threads`.
     pub procs: usize,
-    /// Ps that nobody uses now. Go: `idleprocs`.
+    /// Ps that no M uses now. Go: `idleprocs`.
     pub idle_procs: usize,
     /// By P; also those of which there are more now than [`procs`](Metrics::procs).
     pub per_p: Vec<PMetrics>,
@@ -69,7 +69,7 @@ pub struct Metrics {
     /// How often the monitor has found one that kept its P instead, because [`max_preempted_threads`](crate::Builder::max_preempted_threads)
     /// already went on without.
     pub undetachable: u64,
-    /// Was the handler of `SIGURG` replaced by somebody, so that tasks that ignore preemption keep their Ps?
+    /// Was the handler of `SIGURG` replaced, so that tasks that ignore preemption keep their Ps?
     pub preemption_lost: bool,
     /// Stacks of goroutines, used or not; each for one at a time.
     pub stacks: usize,
@@ -84,7 +84,7 @@ pub struct Metrics {
     /// Which of the system's pollers it waits in: `"epoll"`, `"io_uring"`, or `"polling"` on other systems. See
     /// [`Builder::poller`](crate::Builder::poller).
     pub poller: &'static str,
-    /// The last error of the system's poller that could be returned to nobody, if there was one.
+    /// The last error of the system's poller that had no caller to be returned to, if there was one.
     pub poller_error: Option<String>,
     /// How long tasks waited for their turn, from becoming runnable to running; one time in eight is measured. `None`
     /// without [`latency_histogram`](crate::Builder::latency_histogram). Go: `/sched/latencies:seconds`.

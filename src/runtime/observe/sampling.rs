@@ -3,7 +3,7 @@
 //! Go: `gTrackingPeriod`, which keeps the moment in the G. Here a task has no place for it, as hardly anybody asks; so
 //! there is a table for all runtimes, by the task's address. A task whose place in it is taken is not measured.
 //!
-//! Whoever queues or runs a task has it alone, and what was written for it travels with it through the queues. So of two
+//! The thread that queues or runs a task has it alone, and what was written for it travels with it through the queues. So of two
 //! that meet at a place, each finds its own address there or another's, and never believes the other's.
 
 use crate::host::Nanos;
@@ -17,7 +17,7 @@ const PLACES: usize = 1024;
 const LONG: Nanos = 60_000_000_000;
 
 struct Place {
-    /// Of the task; 0: nobody's.
+    /// Of the task; 0: free.
     address: AtomicU64,
     since: AtomicU64,
 }
@@ -74,9 +74,9 @@ impl Place {
         // One that was here before, at the same address, and never ran.
         self.take(address);
         let Some(now) = now else { return };
-        // Relaxed: whoever is there, the exchange decides.
+        // Relaxed: the exchange decides.
         let before = self.address.load(Relaxed);
-        // Relaxed: a guess of how long somebody has been there.
+        // Relaxed: a guess of how long a thread has been there.
         if before != 0 && now.saturating_sub(self.since.load(Relaxed)) < LONG {
             return;
         }

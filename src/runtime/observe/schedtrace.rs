@@ -32,7 +32,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// A thread that prints it, if somebody asked. The scheduler's own threads are not woken for it.
+/// A thread that prints it, if it was asked for. The scheduler's own threads are not woken for it.
 #[derive(Default)]
 pub(in crate::runtime) struct Printer(Mutex<Option<(Sender<()>, JoinHandle<()>)>>);
 
@@ -48,7 +48,7 @@ impl Printer {
             let _known = Known::new();
             while is_over.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 let Some(line) = line() else { return };
-                // Without a place to write there is nobody who could read of it.
+                // Without a place to write there is no reader of it.
                 let _ = writeln!(io::stderr(), "{line}");
             }
         };

@@ -2,7 +2,7 @@
 //!
 //! Go: the `waitReason` of `gopark`.
 //!
-//! Where nobody watches all this is a test of a word now and then: of the runtime for each event, of the thread for each
+//! Without an observer all this is a test of a word now and then: of the runtime for each event, of the thread for each
 //! time that a task is run.
 
 use crate::kernel::types::m::MId;
@@ -70,7 +70,7 @@ struct Watcher {
 }
 
 impl Watch {
-    /// `None`: nobody watches.
+    /// `None`: there is no observer.
     pub(in crate::runtime) fn new(
         observers: Vec<Arc<dyn Observer>>,
         attached: Vec<Arc<dyn Attached>>,
@@ -220,6 +220,6 @@ pub(in crate::runtime) fn drops_another() -> bool {
 /// Is any runtime of this process watched?
 #[inline(always)]
 pub(in crate::runtime) fn is_any() -> bool {
-    // Relaxed: whoever can make a task of a runtime has seen it made.
+    // Relaxed: a thread that can make a task of a runtime has seen it made.
     WATCHED.load(Relaxed) > 0
 }

@@ -13,7 +13,7 @@ use pin_project_lite::pin_project;
 
 /// Tells those who have a copy of it that they are no longer wanted. Go: `context.WithCancel`.
 ///
-/// Nobody is made to stop: who has a token asks it, or waits for it beside its work.
+/// No task is forced to stop: a holder of a token asks it, or waits for it beside its work.
 ///
 /// ```
 /// use spinpark::sync::CancellationToken;
@@ -37,7 +37,7 @@ use pin_project_lite::pin_project;
 pub struct CancellationToken(Token<Cores, TaskWaker>);
 
 impl CancellationToken {
-    /// One that is nobody's child.
+    /// One without a parent.
     #[must_use]
     pub fn new() -> Self {
         CancellationToken(Token::new())
@@ -49,13 +49,13 @@ impl CancellationToken {
         CancellationToken(self.0.child())
     }
 
-    /// Cancels it, its copies, its children, and theirs. From any thread. Whoever waits goes on, and sees what the caller did
+    /// Cancels it, its copies, its children, and theirs. From any thread. Its waiters go on, and see what the caller did
     /// before.
     pub fn cancel(&self) {
         self.0.cancel();
     }
 
-    /// Was it cancelled? One read of a word, without a lock. Whoever sees it sees what the canceller did before.
+    /// Was it cancelled? One read of a word, without a lock. A caller that sees it cancelled sees what the canceller did before.
     #[must_use]
     #[inline]
     pub fn is_cancelled(&self) -> bool {

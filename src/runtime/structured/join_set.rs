@@ -135,7 +135,7 @@ impl<T> JoinSet<T> {
         poll_fn(|cx| self.poll_join_next_with_id(cx)).await
     }
 
-    /// Has one ended? `None`: there is none. If none has, whoever polls last is woken by the next that ends.
+    /// Has one ended? `None`: there is none. If none has, the last poller is woken by the next that ends.
     ///
     /// # Errors
     /// As [`join_next`](JoinSet::join_next).

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The protocols are [`waits::join_set`](crate::waits::join_set), [`waits::scope`](crate::waits::scope) and
-//! [`waits::cancellation`](crate::waits::cancellation). Stands above `exec` and `handle`, and is imported by nobody but
+//! [`waits::cancellation`](crate::waits::cancellation). Stands above `exec` and `handle`, and is imported only by
 //! `sync`, which shows the token.
 
 pub(super) mod abort_on_drop;

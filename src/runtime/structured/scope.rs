@@ -52,7 +52,7 @@ impl Drop for Runs {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Runs `future` as a task, which may borrow what lives longer than the scope, and the scope itself.
+    /// Runs `future` as a task, which may borrow what outlives the scope, and the scope itself.
     #[track_caller]
     pub fn spawn<F>(&'scope self, future: F) -> ScopedJoinHandle<'scope, F::Output>
     where
@@ -66,7 +66,7 @@ impl<'scope> Scope<'scope, '_> {
         self.begin(content, place)
     }
 
-    /// Runs `f` as a goroutine, which may borrow what lives longer than the scope, and the scope itself. See
+    /// Runs `f` as a goroutine, which may borrow what outlives the scope, and the scope itself. See
     /// [`go`](crate::go).
     #[track_caller]
     pub fn go<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
@@ -110,7 +110,7 @@ impl fmt::Debug for Scope<'_, '_> {
 ///     scope.spawn(async { longest = words.iter().map(|word| word.len()).max().unwrap_or(0) });
 ///     lengths.join().expect("it does not panic")
 /// });
-/// assert_eq!((sum, longest, words.len()), (11, 4, 3)); // nobody borrows them any more
+/// assert_eq!((sum, longest, words.len()), (11, 4, 3)); // no task borrows them any more
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -16,7 +16,7 @@ use pin_project_lite::pin_project;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Has a task panicked that nobody asked?
+/// Has a task panicked that was not joined?
 #[derive(Default)]
 pub(super) struct Panicked(OnceLock<()>);
 

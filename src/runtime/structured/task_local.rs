@@ -16,7 +16,7 @@ use std::rc::Rc;
 ///
 /// ```
 /// spinpark::task_local! {
-///     /// Who asks.
+///     /// The requester.
 ///     static USER: String;
 ///     static DEPTH: u32;
 /// }
@@ -46,7 +46,7 @@ macro_rules! task_local {
 ///
 /// A value is set for a future, by [`scope`](LocalKey::scope), or for a call, by [`sync_scope`](LocalKey::sync_scope):
 /// whatever those call and await finds it, on whichever thread they are. A task that they spawn does not: give it a scope
-/// of its own. A goroutine that waits inside of a call keeps it, and nobody else sees it meanwhile.
+/// of its own. A goroutine that waits inside of a call keeps it, and no other task sees it meanwhile.
 pub struct LocalKey<T: 'static> {
     /// It has an address of its own.
     _place: u8,
@@ -138,7 +138,7 @@ impl core::error::Error for AccessError {}
 /// The scope of a future. Between two polls it is counted once.
 struct Carried<T: 'static>(Rc<Node<T>>);
 
-// SAFETY: the count is touched by who makes, polls or drops the future, one thread at a time: copies are made while it is
+// SAFETY: the count is touched where the future is made, polled or dropped, one thread at a time: copies are made while it is
 // polled or dropped, into the list of the scopes that are set there, and by `try_with`, whose closure runs there; both
 // are gone when the poll ends. A poll that is suspended in its middle, in a goroutine with a stack of its own, goes from
 // thread to thread with the list and the copies. The value is `Send`.

@@ -12,12 +12,12 @@ use core::task::{Context, Poll};
 use pin_project_lite::pin_project;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Waits until tasks have ended that nobody joins: those of a server's connections, when it shuts down. tokio-util:
+/// Waits until tasks have ended that are not joined: those of a server's connections, when it shuts down. tokio-util:
 /// `task::TaskTracker`.
 ///
 /// Unlike a [`JoinSet`](crate::JoinSet) it keeps nothing of a task that has ended, it can be cloned and needs no `&mut`, and
 /// dropped it aborts nothing. [`wait`](TaskTracker::wait) returns when the tracker is [closed](TaskTracker::close) and no task is left; a closed
-/// tracker takes new tasks all the same: to close it says that somebody waits.
+/// tracker takes new tasks all the same: a close announces a waiter.
 ///
 /// ```
 /// use spinpark::TaskTracker;

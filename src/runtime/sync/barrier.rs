@@ -37,7 +37,7 @@ use core::task::{Context, Poll};
 pub struct Barrier(barrier::Barrier<Cores, TaskWaker>);
 
 impl Barrier {
-    /// For `n` in each round; for 0 it is as for 1, which waits for nobody.
+    /// For `n` in each round; for 0 it is as for 1, which does not wait.
     pub const fn new(n: usize) -> Self {
         Barrier(barrier::Barrier::from_lock(CoresLock::new(State::new(n))))
     }

@@ -155,7 +155,7 @@ pub struct Sender<T> {
 }
 
 impl<T> Sender<T> {
-    /// A sender to nobody yet, with room for `capacity` values.
+    /// A sender without a receiver yet, with room for `capacity` values.
     ///
     /// # Panics
     /// If `capacity` is 0.
@@ -205,7 +205,7 @@ impl<T> Sender<T> {
     }
 
     /// A sender that does not keep the channel open.
-    #[must_use = "a weak sender that is dropped was made in vain"]
+    #[must_use = "a weak sender does nothing unless it is used"]
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender::new(&self.shared)
     }

@@ -38,7 +38,7 @@ use pin_project_lite::pin_project;
 pub struct Cond(cond::Cond<Cores, TaskWaker>);
 
 impl Cond {
-    /// Nobody waits.
+    /// No task waits.
     pub const fn new() -> Self {
         Cond(cond::Cond::from_lock(CoresLock::new(State::new())))
     }

@@ -37,7 +37,7 @@ impl<T: ?Sized> Mutex<T> {
         Turn::new(self.0.lock(), "sync.Mutex.Lock")
     }
 
-    /// Locks it if it is free, and nobody has waited for long. From any thread. Go: `TryLock`.
+    /// Locks it if it is free, and no task has waited for long. From any thread. Go: `TryLock`.
     ///
     /// # Errors
     /// If it would have to wait.
@@ -46,7 +46,7 @@ impl<T: ?Sized> Mutex<T> {
         self.0.try_lock().ok_or(TryLockError(()))
     }
 
-    /// The value; nobody else has it.
+    /// The value; there is no other user.
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut()
     }
@@ -78,12 +78,12 @@ impl<T> OnceCell<T> {
         self.0.get()
     }
 
-    /// The value, if it is made; nobody else has it.
+    /// The value, if it is made; there is no other user.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.0.get_mut()
     }
 
-    /// The value; if there is none yet, `make` makes it. If somebody else is about to, waits for that; if that fails, by a
+    /// The value; if there is none yet, `make` makes it. If another task is about to, waits for that; if that fails, by a
     /// panic or because the future was dropped, it is this one's turn. Go: `Once.Do`.
     pub async fn get_or_init<F: Future<Output = T>>(&self, make: impl FnOnce() -> F) -> &T {
         proceed().await;

@@ -24,7 +24,7 @@ use core::task::{Context, Poll};
 ///     spinpark::spawn(async move {
 ///         for n in 1..=4 {
 ///             theirs.lock().expect("no panic").push(n);
-///             tell.notify_one(); // many such are one, if nobody waits meanwhile
+///             tell.notify_one(); // many such are one, if no task waits meanwhile
 ///         }
 ///     });
 ///     let mut sum = 0;
@@ -38,8 +38,8 @@ use core::task::{Context, Poll};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// For [`notify_one`](Notify::notify_one) at most one permit is kept if nobody waits. [`notify_waiters`](Notify::notify_waiters)
-/// keeps none, and ends each wait that was created before, polled or not. So whoever waits for a condition creates
+/// For [`notify_one`](Notify::notify_one) at most one permit is kept if no task waits. [`notify_waiters`](Notify::notify_waiters)
+/// keeps none, and ends each wait that was created before, polled or not. So a task that waits for a condition creates
 /// its future first, then looks, then awaits:
 ///
 /// ```
@@ -58,7 +58,7 @@ use core::task::{Context, Poll};
 pub struct Notify(notify::Notify<Cores, TaskWaker>);
 
 impl Notify {
-    /// Nobody waits, and there is no permit.
+    /// No task waits, and there is no permit.
     pub const fn new() -> Self {
         Notify(notify::Notify::from_lock(CoresLock::new(State::new())))
     }
@@ -105,7 +105,7 @@ pub struct Notified<'a> {
 
 impl Notified<'_> {
     /// Waits for [`notify_one`](Notify::notify_one) from now on, though it was not polled yet. `true`: it is notified already. For
-    /// whoever looks at a condition between here and the first poll, and must be chosen if that changes.
+    /// a task that looks at a condition between here and the first poll, and must be chosen if that changes.
     pub fn enable(mut self: Pin<&mut Self>) -> bool {
         self.notified.enable()
     }

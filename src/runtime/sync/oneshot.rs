@@ -8,7 +8,7 @@
 //!     let (sender, receiver) = oneshot::channel();
 //!     spawn(async move {
 //!         if sender.send(42).is_err() {
-//!             println!("nobody wants to know");
+//!             println!("the receiver is gone");
 //!         }
 //!     });
 //!     receiver.await
@@ -78,12 +78,12 @@ impl<T> Sender<T> {
         self.shared().with(|state| state.is_closed())
     }
 
-    /// Waits until the receiver is dropped, or has closed: nobody wants the value any more.
+    /// Waits until the receiver is dropped, or has closed: the value is not wanted any more.
     pub fn closed(&mut self) -> SenderClosed<'_, T> {
         SenderClosed { sender: self, waits: false, leaf: Leaf::new() }
     }
 
-    /// The same, for whoever polls by hand.
+    /// The same, for a future that polls by hand.
     pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         poll_leaf(cx, "sync.oneshot.Closed", |cx| self.shared().poll_closed(&mut Lender::new(cx.waker())))
     }

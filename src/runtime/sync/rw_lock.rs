@@ -12,12 +12,12 @@ use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use std::sync::Arc;
 
-/// So many may look at once: who changes it has all permits.
+/// The permits: a reader has one, a writer all.
 const READERS: u32 = u32::MAX >> 3;
 
 /// A value for many that look, or for one that changes it. Go: `sync.RWMutex`.
 ///
-/// Who waits is served in the order of coming: a new reader waits behind a writer that waits, and a new writer behind the readers that do.
+/// Waiters are served in FIFO order: a new reader waits behind a writer that waits, and a new writer behind the readers that do.
 /// So neither starves, and a task that reads and reads again before the first guard is dropped may wait for ever, for a writer in
 /// between.
 pub struct RwLock<T: ?Sized> {
@@ -43,17 +43,17 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Waits until nobody changes it, nor waits to before. Go: `RLock`.
+    /// Waits for the writers ahead of it, then takes a read lock. Go: `RLock`.
     pub fn read(&self) -> Read<'_, T> {
         Read { lock: self, acquire: self.permits.acquire_for(1, "sync.RWMutex.RLock") }
     }
 
-    /// Waits until nobody else has it. Go: `Lock`.
+    /// Waits for all readers and writers ahead of it, then takes the write lock. Go: `Lock`.
     pub fn write(&self) -> Write<'_, T> {
         Write { lock: self, acquire: self.permits.acquire_for(READERS, "sync.RWMutex.Lock") }
     }
 
-    /// Reads, if nobody changes it or waits. From any thread. Go: `TryRLock`.
+    /// Takes a read lock, if no writer holds the lock or waits. From any thread. Go: `TryRLock`.
     ///
     /// # Errors
     /// If it would have to wait.
@@ -62,7 +62,7 @@ impl<T: ?Sized> RwLock<T> {
         Ok(RwLockReadGuard::new(self, permit))
     }
 
-    /// Changes it, if nobody has it. From any thread. Go: `TryLock`.
+    /// Takes the write lock, if it is free. From any thread. Go: `TryLock`.
     ///
     /// # Errors
     /// If it would have to wait.
@@ -101,7 +101,7 @@ impl<T: ?Sized> RwLock<T> {
         Ok(OwnedRwLockWriteGuard { lock: self, permits: READERS })
     }
 
-    /// The value; nobody else has it.
+    /// The value; there is no other user.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
@@ -228,7 +228,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         RwLockWriteGuard { lock, permits: READERS, value: PhantomData }
     }
 
-    /// Looks only, from now on: other readers that wait come in, nobody changes it in between.
+    /// Looks only, from now on: other readers that wait come in, no writer comes in between.
     pub fn downgrade(mut self) -> RwLockReadGuard<'a, T> {
         self.permits = READERS - 1;
         RwLockReadGuard { lock: self.lock, value: PhantomData }
@@ -249,7 +249,7 @@ macro_rules! guard {
             type Target = T;
 
             fn deref(&self) -> &T {
-                // SAFETY: a reader has a permit, so nobody has all; a writer has all, and lends itself.
+                // SAFETY: a reader has a permit, so no writer has all; a writer has all, and lends itself.
                 unsafe { &*self.lock.value.get() }
             }
         }
@@ -311,7 +311,7 @@ pub struct TryLockError(pub(super) ());
 
 impl fmt::Display for TryLockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("somebody has the lock, or waits for it")
+        f.write_str("the lock is held or has waiters")
     }
 }
 

@@ -15,7 +15,7 @@ type Inner = semaphore::Semaphore<Cores, TaskWaker>;
 
 /// So many may be in at once. Go: `golang.org/x/sync/semaphore`; the names are tokio's.
 ///
-/// Who waits is served in the order of coming: one that wants many is not overtaken by those behind it that want few.
+/// Waiters are served in FIFO order: a waiter that asks for many permits is not overtaken by later waiters that ask for fewer.
 ///
 /// ```
 /// use spinpark::sync::Semaphore;
@@ -23,8 +23,8 @@ type Inner = semaphore::Semaphore<Cores, TaskWaker>;
 /// # let runtime = spinpark::Runtime::builder().procs(2).build()?;
 /// runtime.block_on(async {
 ///     let at_once = Semaphore::new(3);
-///     let one = at_once.acquire().await.expect("nobody closes it");
-///     let two = at_once.acquire_many(2).await.expect("nobody closes it");
+///     let one = at_once.acquire().await.expect("it is never closed");
+///     let two = at_once.acquire_many(2).await.expect("it is never closed");
 ///     assert!(at_once.try_acquire().is_err(), "three are in");
 ///     drop(one); // given back
 ///     assert_eq!(at_once.available_permits(), 1);
@@ -44,7 +44,7 @@ type Inner = semaphore::Semaphore<Cores, TaskWaker>;
 /// runtime.block_on(async {
 ///     let at_once = Arc::new(Semaphore::new(2));
 ///     for n in 0..10 {
-///         let permit = Arc::clone(&at_once).acquire_owned().await.expect("nobody closes it");
+///         let permit = Arc::clone(&at_once).acquire_owned().await.expect("it is never closed");
 ///         spinpark::spawn(async move {
 ///             println!("{n}: one of two");
 ///             drop(permit);
@@ -114,7 +114,7 @@ impl Semaphore {
         Acquire { semaphore: self, permits: n as usize, acquire: self.0.acquire(n as usize), why, leaf: Leaf::new() }
     }
 
-    /// Comes in, if one more may, and nobody waits. From any thread. Go: `TryAcquire`.
+    /// Acquires a permit, if one is free and no task waits. From any thread. Go: `TryAcquire`.
     ///
     /// # Errors
     /// If none may, or it is closed.
@@ -165,7 +165,7 @@ impl Semaphore {
         Ok(OwnedSemaphorePermit { semaphore: self, permits: n as usize })
     }
 
-    /// From now on nobody comes in, and those that wait are told. Permits that are out stay good. From any thread.
+    /// From now on no permit is given, and waiters get an error. Permits that are out stay good. From any thread.
     pub fn close(&self) {
         self.0.close();
     }

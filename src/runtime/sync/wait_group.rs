@@ -12,13 +12,13 @@ use core::task::{Context, Poll};
 
 /// Waits until several have done. Go: `sync.WaitGroup`.
 ///
-/// Whoever starts something calls [`add`](WaitGroup::add) before, and that calls [`done`](WaitGroup::done) at its end;
+/// The task that starts something calls [`add`](WaitGroup::add) before, and that calls [`done`](WaitGroup::done) at its end;
 /// [`wait`](WaitGroup::wait) waits until all that were added have. It may be used again and again. Tasks share it by an
 /// `Arc` or a `static`. A task that panics does not come to its `done`; a [`JoinHandle`](crate::JoinHandle) knows that.
 pub struct WaitGroup(wait_group::WaitGroup<Cores, TaskWaker>);
 
 impl WaitGroup {
-    /// Waits for nobody yet.
+    /// Its count is zero.
     pub const fn new() -> Self {
         WaitGroup(wait_group::WaitGroup::from_lock(CoresLock::new(State::new())))
     }
@@ -34,7 +34,7 @@ impl WaitGroup {
     /// One has done. If it was the last, all that wait go on. From any thread. Go: `Done`.
     ///
     /// # Panics
-    /// If nobody is left that was added: the counter would be negative.
+    /// If the counter would be negative.
     pub fn done(&self) {
         let was_counted = self.0.done();
         assert!(was_counted, "WaitGroup: `done` was called more often than was added: the counter would be negative");

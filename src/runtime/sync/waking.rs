@@ -5,7 +5,7 @@ use crate::runtime::task_waker::TaskWaker;
 use crate::waits::waker;
 use core::task::Waker;
 
-/// Copies of a waker, for whoever needs one under a lock. The waker of the running task, which is ours, is copied there;
+/// Clones of a waker, for use under a lock. The waker of the running task, which is ours, is copied there;
 /// one that is not to be trusted, outside, before.
 pub(in crate::runtime) struct Lender<'a> {
     waker: &'a Waker,

@@ -46,7 +46,7 @@ pub mod error {
     pub use crate::waits::chan::errors::{Closed as RecvError, SendError};
 }
 
-/// Where the value lies. A panic of whoever held it is not passed on: it has been reported where it happened.
+/// Where the value lies. A panic of a holder is not passed on: it has been reported where it happened.
 struct Value<T>(RwLock<T>);
 
 impl<T> Slot for Value<T> {
@@ -110,7 +110,7 @@ pub struct Sender<T> {
 }
 
 impl<T> Sender<T> {
-    /// A sender of a value that nobody receives yet.
+    /// A sender of a value that has no receiver yet.
     #[must_use]
     pub fn new(initial: T) -> Self {
         Sender { shared: Arc::new(Watch::new(Value(RwLock::new(initial)), 0)) }
@@ -129,7 +129,7 @@ impl<T> Sender<T> {
         self.shared.replace(value)
     }
 
-    /// Changes the value where it lies. From any thread. Nobody can read it meanwhile. If `modify` panics, receivers are not told.
+    /// Changes the value where it lies. From any thread. No receiver can read it meanwhile. If `modify` panics, receivers are not notified.
     pub fn send_modify(&self, modify: impl FnOnce(&mut T)) {
         self.send_if_modified(|value| {
             modify(value);

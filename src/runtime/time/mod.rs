@@ -216,7 +216,7 @@ impl From<Elapsed> for std::io::Error {
     }
 }
 
-/// What to do if ticks were missed because nobody asked for them in time.
+/// What to do if ticks were missed because they were not awaited in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MissedTickBehavior {
     /// They come at once, one after the other, until the beat is met again.

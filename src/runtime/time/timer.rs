@@ -27,7 +27,7 @@ pub(in crate::runtime) struct TimerQueue {
 struct Servers {
     threads: Vec<JoinHandle<()>>,
     running: usize,
-    /// Somebody sleeps who came after the end.
+    /// A sleeper came after the end.
     are_wanted: bool,
 }
 
@@ -79,7 +79,7 @@ impl TimerQueue {
         }
     }
 
-    /// Somebody looks for work, and then whether there is nothing more to wait for.
+    /// An M looks for work, and then whether there is nothing more to wait for.
     pub(in crate::runtime) fn look_again(&self) {
         if let Some(scheduler) = self.scheduler.get() {
             scheduler.wake();
@@ -91,7 +91,7 @@ impl TimerQueue {
     }
 
     /// From now on the runtime's threads may look no more, because it is shut down: what sleeps is served by a thread of its
-    /// own. Tasks are dropped, and their timers with them; but a future that somebody else runs sleeps on, and so may a
+    /// own. Tasks are dropped, and their timers with them; but a future that another executor runs sleeps on, and so may a
     /// destructor.
     pub(in crate::runtime) fn close(self: &Arc<Self>) {
         if self.timers.close() {
@@ -106,7 +106,7 @@ impl TimerQueue {
         }
     }
 
-    /// After the runtime was shut down: somebody sleeps.
+    /// After the runtime was shut down: a task sleeps.
     #[cold]
     fn serve(self: &Arc<Self>) {
         self.timers.serve(|| {
@@ -116,7 +116,7 @@ impl TimerQueue {
                 let _serves = Serves(&queue);
                 queue.serve_the_first();
             };
-            // Held meanwhile, so that no thread has ended of which nobody knows.
+            // Held meanwhile, so that no thread has ended unnoticed.
             let mut servers = self.servers();
             let started = thread::Builder::new().name("spinpark-timers".into()).spawn(body);
             let is_started = started.is_ok();
@@ -133,7 +133,7 @@ impl TimerQueue {
 
     /// At the end of the runtime: if nothing sleeps any more, waits until no thread serves.
     pub(in crate::runtime) fn join(&self) {
-        // Before it is asked whether somebody sleeps: who comes after that is seen here.
+        // Before it is asked whether a task sleeps: one that comes later is seen here.
         self.servers().are_wanted = false;
         if !self.timers.is_empty() {
             return;

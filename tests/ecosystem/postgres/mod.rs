@@ -228,9 +228,9 @@ mod a_transaction {
             begins.await.expect("it begins");
             task.abort();
             task.await.expect_err("it was aborted");
-            // The client went with its task, so the connection ends, and the table is nobody's: else this would wait for ever.
+            // The client went with its task, so the connection ends, and the table is free: else this would wait for ever.
             connection.await.expect("no panic").expect("the connection ends well");
-            client.batch_execute("begin; lock table aborted; commit").await.expect("nobody has it");
+            client.batch_execute("begin; lock table aborted; commit").await.expect("it is free");
             assert_eq!(count(&client, "aborted").await, 0);
         });
     }
@@ -275,7 +275,7 @@ mod a_server_that_ends {
             spinpark::blocking(|| server.stop());
             let error = asks.await.expect("no panic").expect_err("it has ended");
             assert!(!error.to_string().is_empty(), "{error:?}");
-            assert!(try_connect(socket).await.is_err(), "nobody listens");
+            assert!(try_connect(socket).await.is_err(), "no socket listens");
         });
     }
 }

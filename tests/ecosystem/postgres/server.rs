@@ -32,7 +32,7 @@ struct User {
     gid: u32,
 }
 
-/// Who is to run it: the caller, but not root, which PostgreSQL refuses to be.
+/// The user to run it: the caller, but not root, which PostgreSQL refuses to be.
 fn user() -> Option<Option<User>> {
     if !rustix::process::geteuid().is_root() {
         return Some(None);
@@ -72,11 +72,11 @@ impl Server {
     /// Starts one. `None`: there is none here, and the reason has been printed.
     pub(super) fn start() -> Option<Server> {
         let Some((programs, user)) = programs().zip(user()) else {
-            eprintln!("skipped: there is no PostgreSQL here, or nobody but root to run it");
+            eprintln!("skipped: there is no PostgreSQL here, or only root to run it");
             return None;
         };
         static SERVERS: AtomicUsize = AtomicUsize::new(0);
-        // Relaxed: a number that nobody else has.
+        // Relaxed: a unique number.
         let number = SERVERS.fetch_add(1, Relaxed);
         let folder = std::env::temp_dir().join(format!("spinpark-postgres-{}-{number}", std::process::id()));
         fs::create_dir(&folder).expect("a folder");

@@ -45,7 +45,7 @@ fn record(key: &str) -> Option<MutantRecord> {
 pub(crate) fn try_all(how: &How, is_selected: &dyn Fn(&str) -> bool) -> Result<Vec<Tried>, Stop> {
     let this = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let mut budget = if how.deep { Budget::DEEP } else { Budget::QUICK };
-    // There are a few, and nobody knows which models cover them: all are asked.
+    // There are a few, and it is not known which models cover them: all are asked.
     budget.candidates = usize::MAX;
     let models: Vec<&'static Model> = model::all().collect();
     let survey = matrix::survey(&this, &models, how.seed, budget, how.jobs(), |_, _, _| ())?;

@@ -94,7 +94,7 @@ enum Command {
     /// The kill matrix: every wrong variant, every access of the kernel in every weaker way, and every step of its source
     /// dropped, doubled, swapped or mistaken.
     ///
-    /// Each must be killed by a model. What lives on stands in `verification/survivors.toml` with its reason, or is
+    /// Each must be killed by a model. A survivor stands in `verification/survivors.toml` with its reason, or is
     /// printed. Steps are tried on a copy of the kernel that has all of them, each behind a switch; it is built first.
     Mutants(mutants::Asked),
     /// The museum: bugs that real schedulers, queues and locks had, each made again by one line, and caught.
@@ -137,7 +137,7 @@ enum Command {
         /// Files, or folders of `*.litmus` files.
         #[arg(required = true, value_name = "FILE|DIR")]
         files: Vec<PathBuf>,
-        /// Who answers.
+        /// The engine that answers.
         #[arg(long, value_enum, value_name = "ENGINE", default_value = "rc11")]
         engine: LitmusEngine,
         /// Under which memory model. All but rc11 are the reference's alone, and for tests of a few dozen events.

@@ -337,7 +337,7 @@ fn rounds(candidates: &[usize], room: &str, survey: &Survey, budget: Budget) -> 
     };
     let mut in_order = candidates.to_vec();
     in_order.sort_by_key(cost);
-    // Whoever draws at random sees what only large models have: some of them are asked, however many others there are.
+    // Engines that sample see what only large models have: some of them are asked, however many others there are.
     let (at_random, complete): (Vec<usize>, Vec<usize>) =
         in_order.into_iter().partition(|&j| survey.candidates[j].order.engine.samples());
     let of_these = at_random.len().min(budget.candidates / 4);

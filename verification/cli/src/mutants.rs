@@ -278,7 +278,7 @@ pub(crate) fn try_sort(
     let survey = matrix::survey(program, &models, how.seed, budget, jobs, |done, all, name| {
         survey_bar.set_length(all as u64);
         survey_bar.set_position(done as u64);
-        survey_bar.set_message(format!("who covers which {what}: {name}"));
+        survey_bar.set_message(format!("coverage of each {what}: {name}"));
     })?;
     survey_bar.finish_and_clear();
     let untried = match sort {
@@ -391,7 +391,7 @@ fn print_matrix(sort: Asking, tried: &[Tried], survivors: &Survivors) -> bool {
     let count = |fate: Fate| tried.iter().filter(|tried| tried.record.fate == fate).count();
     let name = sort.several();
     print(&format!("\n{name}: {} mistakes\n", tried.len()));
-    // An argument that is false would hide what lives next.
+    // An argument that is false would hide the next survivor.
     let refuted: Vec<&MutantRecord> = tried
         .iter()
         .map(|tried| &tried.record)

@@ -1,4 +1,4 @@
-//! How a run goes, for who watches it: a line for each room that is at work, and what came of those that are done.
+//! How a run goes, for a reader at a terminal: a line for each room that is at work, and what came of those that are done.
 //!
 //! ```text
 //! syscall      14 claims hold, 14 proved; 21 of 21 kills of wrong variants; 2.1 s of runs
@@ -118,7 +118,7 @@ impl<'a> Progress<'a> {
             }
             let line = room.line();
             if self.is_terminal {
-                // If the terminal has gone away, there is nobody to tell.
+                // If the terminal has gone away, there is nothing to be done.
                 let _ = self.screen.println(line);
             } else {
                 eprintln!("{line}");
@@ -231,7 +231,7 @@ fn bar(length: usize, template: &str) -> ProgressBar {
     ProgressBar::new(length as u64).with_style(style.progress_chars("━╸─"))
 }
 
-/// A line by itself, if somebody watches a terminal.
+/// A line by itself, on a terminal.
 pub(crate) fn single(jobs: usize) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -48,7 +48,7 @@ pub(crate) fn ask(program: &Path, step: u32, record: &mut MutantRecord) -> Resul
                     continue;
                 };
                 last = test.to_owned();
-                // Nobody waits for the others, or for a failure to be made short.
+                // The others are not waited for, or for a failure to be made short.
                 if verdict == "FAILED" {
                     break Some(last);
                 }

@@ -1,4 +1,4 @@
-//! `survivors.toml`: surviving mutants, each with its reason; and `open-steps.txt`: those that nobody has explained yet.
+//! `survivors.toml`: surviving mutants, each with its reason; and `open-steps.txt`: those that are not explained yet.
 
 use serde::Deserialize;
 use spinpark_verification::mutation::mutant::line_of;

@@ -738,7 +738,7 @@ mod what_is_printed {
     fn has_colours_where_they_are_wanted() {
         let run = ["run", ONE, "--engine", "sc"];
         let colours = |variables: &[(&str, &str)]| text(&with(&run, variables).stdout).contains("\u{1b}[");
-        assert!(!colours(&[]), "nobody watches a terminal");
+        assert!(!colours(&[]), "there is no terminal");
         assert!(colours(&[("CLICOLOR_FORCE", "1")]));
         assert!(!colours(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
         assert!(!colours(&[("CLICOLOR_FORCE", "0")]));

@@ -64,7 +64,7 @@ enum Command {
         /// Its conjunct or transition
         what: String,
     },
-    /// The tables of docs/evidence/every-size.md
+    /// The invariant in words and in symbols, and the wrong variants: the tables behind docs/evidence/every-size.md
     Page {
         /// Only this protocol
         name: Option<String>,

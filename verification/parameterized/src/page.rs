@@ -1,5 +1,5 @@
 //! What readers see of a protocol: its invariant in words and in symbols, and its wrong variants. docs/evidence/every-size.md
-//! has these tables, and a test sees to it that they are those of the source.
+//! names the command that prints these tables.
 
 use crate::logic::{Formula, Var};
 use crate::system::{Protocol, System};

@@ -1,6 +1,6 @@
 //! Stopping the world: no P runs in a stopped world, stoppers come in turn, each is woken when it is its turn, and no start is lost.
 //!
-//! How a P changes hands is another protocol's: see `custody`. Here a P has an owner, whoever that is: an M that runs or
+//! How a P changes hands is another protocol's: see `custody`. Here a P has an owner: an M that runs or
 //! is in a system call, a waker that is about to set a `nextp`, a thread that has started the world.
 
 use crate::finite::{Finite, State, Universe};
@@ -124,7 +124,7 @@ impl Transition {
             .set(IN_LINE, &[m])
     }
 
-    /// `m` may sleep: it has no P, and owes nobody a wake.
+    /// `m` may sleep: it has no P, and owes no wake.
     fn owes_nothing(&mut self, m: Var) -> &mut Self {
         self.when(all("p", P, |p| not(OWNS.of([m, p])))).when(all("s", M, |s| not(OWES.of([m, s]))))
     }

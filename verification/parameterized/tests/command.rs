@@ -1,4 +1,4 @@
-//! The program, where no solver is installed, and where nobody reads what it says.
+//! The program, where no solver is installed, and where its output is not read.
 
 use std::process::{Command, Output};
 

@@ -1,6 +1,6 @@
 //! A lock of one's own, checked in thirty lines: `cargo run -p rc11 --example check_a_lock`.
 //!
-//! A ticket lock, as somebody might write it: who comes takes the next ticket, and waits until it is served. Two threads
+//! A ticket lock, as it is often written: a thread takes the next ticket, and waits until it is served. Two threads
 //! add one each under it. The checker plays them in every way that RC11 allows. With one ordering too weak it draws the
 //! execution in which both touch the number at once; with the right one there is none left to play.
 

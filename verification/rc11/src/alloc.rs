@@ -119,7 +119,7 @@ impl<T> Track<T> {
 impl<T> Drop for Track<T> {
     fn drop(&mut self) {
         if self.untrack() {
-            // SAFETY: it is dropped here alone, and `untrack` has let nobody pass twice.
+            // SAFETY: it is dropped here alone, and `untrack` lets one pass once.
             unsafe { ManuallyDrop::drop(&mut self.value) };
         }
     }

@@ -100,7 +100,7 @@ impl Graph {
                 _ => return Err("starts a thread that is there"),
             },
             Kind::Join(child) if books.last.get(usize::from(child)).is_none_or(Option::is_none) => {
-                return Err("joins nobody");
+                return Err("joins no thread");
             }
             Kind::Choice(of) if event.value >= u64::from(of) => return Err("chooses what there is not"),
             Kind::Spurious if event.value > 1 => return Err("is no answer"),

@@ -517,7 +517,7 @@ impl Pool<'_> {
         let Config { executions, seconds, .. } = *self.config;
         let is_early = executions.is_none_or(|all| self.executions.load(Relaxed) < all.div_ceil(2))
             && seconds.is_none_or(|all| self.begun.elapsed().as_secs_f64() < all / 2.0);
-        // Turn by turn with depth first, which comes by a bug close to the first execution sooner.
+        // Turn by turn with depth first, which finds a bug close to the first execution sooner.
         let turn = executions.map_or(TURN, |all| (all / 8).clamp(1, TURN));
         let is_its_turn = tally.plays / turn % 2 == 1;
         (executions.is_some() || seconds.is_some()) && is_early && is_its_turn && tally.peak_bytes < MOST_BYTES

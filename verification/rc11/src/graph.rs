@@ -759,7 +759,7 @@ impl Graph {
     fn taken_before(&self, write: u16) -> usize {
         let opened = &self.events[usize::from(write)];
         let taken = self.of(opened.loc).find(|(_, e)| e.is_write() && e.mo + 1 == opened.mo);
-        taken.expect("who opens a lock has taken it").0
+        taken.expect("a lock is opened by its taker").0
     }
 
     /// Was event `n` added maximally, seen from an event that has that past and would be read by `read`? (TruSt:

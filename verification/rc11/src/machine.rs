@@ -147,7 +147,7 @@ struct Machine {
     is_over: bool,
     limits: Limits,
     mode: Mode,
-    /// Is an execution being played, so that there is somebody to ask?
+    /// Is an execution being played, so that there is a machine to ask?
     is_on: bool,
     /// Which play it is, of all in this process.
     play: u32,
@@ -270,7 +270,7 @@ pub(super) struct Run {
     /// What each thread waits for, and what they are called; only when it is played again.
     pub waits: Vec<Wait>,
     pub names: Vec<String>,
-    /// Of the location that the thread that failed asks for: who made it, after how many events, and where.
+    /// Of the location that the thread that failed asks for: its maker, after how many events, and where.
     pub lost: Option<(u8, u16, &'static Location<'static>)>,
     /// The file and the line of the panic that it ended with.
     pub panicked: Option<String>,
@@ -367,7 +367,7 @@ fn ask_about(ask: &Ask, are_pointers: bool) -> u64 {
     value
 }
 
-/// What to say to who asks where no model is played.
+/// The message where no model is played.
 const OUTSIDE: &str = "rc11: used outside of a model, or by a thread that the model does not know. Make it inside of \
     the closure, and start threads by `thread::spawn` of this crate.";
 
@@ -467,7 +467,7 @@ pub(super) fn note_other_ways(notes: bool) {
     with(|machine| machine.is_stopped = !notes);
 }
 
-/// From here on no other ways are noted, whoever says what.
+/// From here on no other ways are noted.
 pub(super) fn note_no_more_ways() {
     with(|machine| machine.is_ending = true);
 }
@@ -650,7 +650,7 @@ enum Next {
 impl Machine {
     fn begin(&mut self, graph: Graph, limits: Limits, mode: Mode) {
         static PLAYS: AtomicU32 = AtomicU32::new(0);
-        // Relaxed: a number that nobody else has.
+        // Relaxed: a unique number.
         self.play = PLAYS.fetch_add(1, Relaxed);
         self.is_on = true;
         self.pointers.clear();
@@ -689,9 +689,9 @@ impl Machine {
         self.is_over = true;
         for slot in &mut self.slots {
             let Some(mut thread) = slot.thread.take() else { continue };
-            // SAFETY: what lies on the stack is forgotten, not dropped. Nobody is left who could have borrowed from
+            // SAFETY: what lies on the stack is forgotten, not dropped. No thread is left that could have borrowed from
             // it: the other threads of this execution have ended or are forgotten here too, and a coroutine lends
-            // nothing to who resumes it.
+            // nothing to the resumer.
             unsafe { thread.force_reset() };
             self.stacks.push(thread.into_stack());
         }
@@ -989,7 +989,7 @@ impl Machine {
         }
     }
 
-    /// Nobody can go on.
+    /// No thread can go on.
     fn end(&mut self) -> End {
         if self.mixes
             && let Some((a, b)) = self.graph.race()
@@ -1032,7 +1032,7 @@ impl Machine {
         self.made.iter().find(|(made, ..)| *made == loc).map(|(_, maker, told, at)| (*maker, *told, *at))
     }
 
-    /// Which thread waits for what. Nobody looks at it but when an execution is played again.
+    /// What each thread waits for. It is read only when an execution is played again.
     fn waits(&self) -> Vec<Wait> {
         let wait = |&thread: &u8| {
             let wants = match self.slot(thread).asks? {

@@ -100,7 +100,7 @@ impl Place {
         }
     }
 
-    /// Where it is, for who may use it.
+    /// Where it is, for its users.
     #[track_caller]
     fn known(&self) -> Loc {
         // What std counts is freed as std says.
@@ -113,7 +113,7 @@ impl Place {
         model::question();
         match machine::play() {
             Some(play) if play == self.play && self.is_there.load(Ordering::Relaxed) => {
-                // Of itself, if of nobody else: what every thread knows needs no telling.
+                // Of itself, if of no other: what every thread knows needs no telling.
                 let maker = if self.is_known { machine::current() } else { self.maker };
                 let is_there = address.is_none_or(|address| self.lies_at(address));
                 machine::must_know(maker, self.told);
@@ -228,7 +228,7 @@ impl Place {
         self.ask(Ask::Open { loc: self.known() });
     }
 
-    /// Waits until somebody has [`woken`](Place::wake) who waits here, and takes that.
+    /// Waits until a thread has [`woken`](Place::wake) the waiters here, and takes that.
     #[track_caller]
     pub(crate) fn sleep(&self, order: Order) {
         self.update(order, PARKING);
@@ -240,7 +240,7 @@ impl Place {
         self.update(order, PARKING_FOR_A_WHILE);
     }
 
-    /// Wakes who sleeps here, or will.
+    /// Wakes the threads that sleep here, or will.
     #[track_caller]
     pub(crate) fn wake(&self, order: Order) {
         self.update(order, Update::Swap(1));
@@ -271,7 +271,7 @@ impl Place {
 
     /// Its life ends: every access of it must be known to the calling thread.
     pub(crate) fn end(&self) {
-        // Relaxed: a play is one thread of the machine. Atomic, so that it is written though nobody may read it.
+        // Relaxed: a play is one thread of the machine. Atomic, so that it is written though it may not be read.
         let was_there = self.is_there.swap(false, Ordering::Relaxed);
         if machine::play() != Some(self.play) || machine::is_over() {
             return;

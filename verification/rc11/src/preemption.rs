@@ -9,7 +9,7 @@
 //! comes next when one cannot, and there are few such moments.
 //!
 //! An execution whose beginning takes more preemptions than are allowed may be one step of TruSt's on the way to one that
-//! takes fewer. [`SLACK`] more for each thread beyond the second are enough to come by these (Marmanis, Kokologiannakis,
+//! takes fewer. [`SLACK`] more for each thread beyond the second are enough to reach these (Marmanis, Kokologiannakis,
 //! Vafeiadis: Reconciling Preemption Bounding with DPOR, TACAS 2023); a test compares it with what is explored without a
 //! bound.
 
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// What identifies an execution, however it was come by.
+    /// What identifies an execution, however it was reached.
     fn key(graph: &Graph) -> String {
         let name = |n: u16| graph.events.get(usize::from(n)).map(|e| (e.thread, e.idx));
         let mut all: Vec<String> = graph

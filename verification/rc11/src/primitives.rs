@@ -314,7 +314,7 @@ pub fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'st
     Thread { number: machine::fork(name, 0, Box::new(body)), result }
 }
 
-/// Starts a thread that nobody joins, unless that is to be refused: see [`refuse_spawns`].
+/// Starts a thread that is not joined, unless that is to be refused: see [`refuse_spawns`].
 ///
 /// # Errors
 /// It was refused.
@@ -402,7 +402,7 @@ impl<T: Ord + 'static> SymmetricThreads<T> {
 ///
 /// This is right if they really are the same. What `body` does must not depend on which copy it is, nor on anything but
 /// what it was given and what it reads; that it asks for something else than another one that has read the same is a
-/// failure. Nobody gets a handle of one of them.
+/// failure. There is no handle of one of them.
 ///
 /// ```
 /// use rc11::engine::{Config, Word, explore, fork_symmetric};

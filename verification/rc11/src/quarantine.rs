@@ -278,7 +278,7 @@ unsafe impl GlobalAlloc for Allocator {
         let new =
             unsafe { if is_models && heap::has(block.addr()) { self.alloc(wanted) } else { System.alloc(wanted) } };
         if !new.is_null() {
-            // SAFETY: both are at least as long as the shorter of the two, and the new block is nobody else's.
+            // SAFETY: both are at least as long as the shorter of the two, and the new block has no other owner.
             unsafe { std::ptr::copy_nonoverlapping(block, new, layout.size().min(size)) };
             // SAFETY: as promised to us.
             unsafe { self.dealloc(block, layout) };

@@ -137,7 +137,7 @@ impl Graph {
         0
     }
 
-    /// Nobody knows how much lies below each way: as much as below any other.
+    /// It is not known how much lies below each way: as much as below any other.
     fn share_weight(&mut self, others: &mut [Way]) {
         self.weight /= (others.len() + 1) as f64;
         others.iter_mut().for_each(|other| other.weight = self.weight);
@@ -331,7 +331,7 @@ impl Graph {
             for read in self.revisitable_by_update(&new) {
                 self.note(thread, ask, Other::IsReadWhenUpdated(read), ways);
             }
-            // Nobody has read the newest.
+            // No thread has read the newest.
             self.push_write(new, self.rank(writes[0]) + 1);
         }
         half.event.value

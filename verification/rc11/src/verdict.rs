@@ -74,7 +74,7 @@ impl Why {
                 format!("deadlock: {} wait, and nothing that could wake them can come any more", names(threads))
             }
             Why::Unjoined(threads) => {
-                format!("the main thread has ended, but {} wait for ever: nobody joins or wakes them", names(threads))
+                format!("the main thread has ended, but {} wait for ever: no thread joins or wakes them", names(threads))
             }
             Why::TooManyEvents(n) => format!(
                 "more than {n} events in one execution: a loop never ended: call `hint::spin_loop()` in it, or raise `max_branches`"

@@ -1,5 +1,5 @@
 //! loom's paths: programs as one writes them for loom, with no line changed but the name. What is right is proved, and
-//! each wrong twin fails.
+//! each wrong variant fails.
 
 extern crate rc11 as loom;
 

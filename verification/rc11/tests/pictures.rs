@@ -16,7 +16,7 @@ type Shown = (&'static str, &'static str, fn() -> String);
 const ALL: [Shown; 3] = [
     ("missing-fence", "The parking protocol, without its fences", || programs::parking(false, false)),
     ("data-race", "A flag that releases nothing", programs::race),
-    ("deadlock", "Who is to wake the sleeper needs the sleeper's lock", programs::deadlock),
+    ("deadlock", "The waker needs the sleeper's lock", programs::deadlock),
 ];
 
 fn docs() -> PathBuf {

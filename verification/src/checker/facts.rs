@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Fact {
     /// G `n` is about to be queued.
     Queued(u64),
-    /// G `n` is about to become runnable by a source. Whoever takes it from there may queue it, or run it at once.
+    /// G `n` is about to become runnable by a source. The M that takes it from there may queue it, or run it at once.
     Rings(u64),
     /// G `n` is about to come back from a call, and may be queued by that.
     Returns(u64),

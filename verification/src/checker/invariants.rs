@@ -33,7 +33,7 @@ invariants! {
     BOUND_GS_STAY = 19: "a bound G stays on its M";
     NO_FALSE_DEADLOCK = 25: "no deadlock is told while something can happen";
     WORK_IS_CONSERVED = 30: "no G waits while a P is idle";
-    NOBODY_SPINS = 31: "when every M sleeps, nobody is counted as spinning";
+    NOBODY_SPINS = 31: "when every M sleeps, none is counted as spinning";
     EVERY_P_IS_IDLE = 32: "when every M sleeps, every P is idle";
     LISTS_AGREE = 33: "the list of idle Ps, their bits and their count agree";
     MS_ARE_ACCOUNTED_FOR = 34: "when every M sleeps, each sleeps or waits for a G";

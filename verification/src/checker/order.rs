@@ -1,6 +1,6 @@
 //! The order of events: which cannot follow which.
 //!
-//! Whoever watches a runtime believes what its observer reports. So it is checked like anything else: an M that is given a
+//! A user of a runtime believes what its observer reports. So it is checked like anything else: an M that is given a
 //! P has none, an M that is woken slept, a G that is found was queued. Each rule is about one M, one P or one G, whose
 //! events are ordered by the kernel's own synchronisation; what happens elsewhere at the same time may be reported in any
 //! order.
@@ -234,7 +234,7 @@ impl Order {
             Event::Stole { p, victim, gs, .. } => {
                 thread.has(p.0)?;
                 must(thread.spins || ends_early, "it does not spin")?;
-                must(p != victim && gs > 0, "nobody steals from itself, or nothing")?;
+                must(p != victim && gs > 0, "no P steals from itself, nor nothing")?;
                 must(!std::mem::replace(&mut thread.stole, true), "it has stolen already")
             }
             Event::Got { p, .. } => {

@@ -604,7 +604,7 @@ fn shuttle_config() -> shuttle::Config {
     config
 }
 
-/// A progress function that tells nobody.
+/// A progress function that does nothing.
 pub fn silent() -> Progress {
     Rc::new(|_, _| ())
 }

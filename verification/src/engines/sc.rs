@@ -82,7 +82,7 @@ impl Announced {
 
 impl Drop for Announced {
     fn drop(&mut self) {
-        // A panicking execution is over; nobody will read it, and shuttle may have no current task.
+        // A panicking execution is over; it is not read, and shuttle may have no current task.
         if !std::thread::panicking() {
             Self::set(Touch::Anything);
         }

@@ -1,7 +1,7 @@
 //! A failing schedule that was sampled, made shorter: delta debugging (Zeller and Hildebrandt 2002) of its decisions.
 //!
 //! A schedule is cut into runs of one thread. Some are left out, and the rest is followed as far as it goes: a thread that
-//! cannot go on is passed over, and after the last decision whoever ran runs on. If the execution fails in the same way, with
+//! cannot go on is passed over, and after the last decision the thread that ran runs on. If the execution fails in the same way, with
 //! fewer switches, or as many in fewer steps, it is what is cut next.
 
 use super::record::{Pick, Recorder};

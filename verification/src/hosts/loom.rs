@@ -79,7 +79,7 @@ impl host::Parker for Parker {
     }
     #[track_caller]
     fn park_timeout(&self, nanos: Nanos) {
-        // Acquire: `token`, the sleeper's half, on the only way out. Nobody waits: without an unpark, time passes.
+        // Acquire: `token`, the sleeper's half, on the only way out. No thread waits: without an unpark, time passes.
         if self.token.swap(0, Ordering::Acquire) == 0 {
             model_host::advance(nanos);
         }

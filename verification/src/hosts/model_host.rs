@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 /// A host that models can be played on.
 pub trait ModelHost: Host {
-    /// Are its threads real? Then nobody sees that all of them wait, and time passes by itself.
+    /// Are its threads real? Then it is not seen that all of them wait, and time passes by itself.
     const IS_REAL: bool = false;
     /// A thread that can be waited for.
     type Thread<T: Send + 'static>;

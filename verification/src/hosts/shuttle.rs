@@ -108,7 +108,7 @@ impl host::Parker for Parker {
         }
     }
     fn park_timeout(&self, nanos: Nanos) {
-        // Nobody waits: without an unpark, time passes.
+        // No thread waits: without an unpark, time passes.
         if host::Word::swap(&self.token, 0, SeqCst) == 0 {
             Shuttle::pass(nanos);
         }

@@ -1,7 +1,7 @@
 //! A host for one thread; also the smallest example of a host of one's own.
 //!
 //! Nothing here waits: what would have to wait for another thread, waits forever, so it panics and says so. The same
-//! for a loop that reads and reads and never writes: on one thread, nobody will change what it reads.
+//! for a loop that reads and reads and never writes: on one thread, no other will change what it reads.
 //!
 //! Every memory ordering is ignored and `Relaxed` used instead: one thread sees its own accesses in the order of its
 //! text. A host with threads must pass on the orderings it is given.
@@ -25,7 +25,7 @@ pub struct Word(AtomicU64);
 #[derive(Debug)]
 pub struct Lock<T>(Mutex<T>);
 
-/// Nobody may park but for a time: there is no other thread to unpark it.
+/// A thread may park for a time only: there is no other thread to unpark it.
 #[derive(Debug)]
 pub struct Parker(AtomicU64);
 
@@ -163,9 +163,9 @@ impl host::Parker for Parker {
         Parker(AtomicU64::new(0))
     }
     fn park(&self) {
-        assert!(self.0.swap(0, Relaxed) == 1, "solo: parked, and there is nobody to unpark");
+        assert!(self.0.swap(0, Relaxed) == 1, "solo: parked, and there is no thread to unpark it");
     }
-    /// Nobody unparks meanwhile, so the time is over at once.
+    /// No thread unparks meanwhile, so the time is over at once.
     fn park_timeout(&self, nanos: Nanos) {
         if self.0.swap(0, Relaxed) == 0 {
             Solo::pass(nanos);

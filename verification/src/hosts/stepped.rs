@@ -165,33 +165,33 @@ pub fn enter<H: Host, O: Observer>(_: &Arc<Sched<H, O>>, worker: Worker) {
 /// Does `sleeps`, in which one falls asleep once, and `meanwhile`, which has to wake it.
 ///
 /// # Panics
-/// If nobody fell asleep.
+/// If no thread fell asleep.
 #[track_caller]
 pub fn until_woken<R, T: 'static>(sleeps: impl FnOnce() -> R, meanwhile: impl FnOnce() -> T + 'static) -> (R, T) {
     let result = Rc::new(Cell::new(None));
     let into = Rc::clone(&result);
     SCENARIO.set(Some(Scenario::Meanwhile(Box::new(move || into.set(Some(meanwhile()))))));
     let slept = sleeps();
-    (slept, result.take().expect("stepped: somebody falls asleep"))
+    (slept, result.take().expect("stepped: a thread falls asleep"))
 }
 
 /// Does `sleeps`, in which one falls asleep, and never wakes up in this play.
 ///
 /// # Panics
-/// If nobody fell asleep.
+/// If no thread fell asleep.
 #[track_caller]
 pub fn for_ever<R>(sleeps: impl FnOnce() -> R) {
     SCENARIO.set(Some(Scenario::ForEver));
-    assert!(unless_gone(sleeps).is_none(), "stepped: nobody fell asleep");
+    assert!(unless_gone(sleeps).is_none(), "stepped: no thread fell asleep");
 }
 
-/// In a scenario, instead of going on: whoever sleeps there never wakes up in this play. Caught by [`for_ever`],
+/// In a scenario, instead of going on: a thread that sleeps there never wakes up in this play. Caught by [`for_ever`],
 /// [`in_each_sleep`] and [`unless_gone`].
 pub fn vanish() -> ! {
     panic::resume_unwind(Box::new(Gone))
 }
 
-/// Does `sleeps`, in which somebody sleeps again and again, a monitor for instance, and `scenario` each time: it is told
+/// Does `sleeps`, in which a thread sleeps again and again, a monitor for instance, and `scenario` each time: it is told
 /// for how long, `None` being until it is woken. When it breaks off, the sleeper is left to sleep for ever.
 pub fn in_each_sleep<R>(
     sleeps: impl FnOnce() -> R,
@@ -203,7 +203,7 @@ pub fn in_each_sleep<R>(
     slept
 }
 
-/// Does `sleeps`. `None`: in it somebody fell asleep for ever.
+/// Does `sleeps`. `None`: in it a thread fell asleep for ever.
 pub fn unless_gone<R>(sleeps: impl FnOnce() -> R) -> Option<R> {
     match panic::catch_unwind(AssertUnwindSafe(sleeps)) {
         Ok(slept) => Some(slept),
@@ -213,7 +213,7 @@ pub fn unless_gone<R>(sleeps: impl FnOnce() -> R) -> Option<R> {
 }
 
 /// Closes `sched`. Its Ms are `workers`, and each of them comes for another G meanwhile. Gives the numbers of the Gs
-/// that nobody had begun, or had yet to go on with.
+/// that no thread had begun, or had yet to go on with.
 ///
 /// # Panics
 /// If one of them is given a G.

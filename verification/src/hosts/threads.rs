@@ -101,7 +101,7 @@ impl ModelHost for Threads {
     fn refuse_spawns(n: usize) {
         REFUSALS.store(n, Relaxed);
     }
-    /// The clock jumps: nobody waits.
+    /// The clock jumps: no thread waits.
     fn pass(nanos: Nanos) {
         JUMPED.fetch_add(nanos, Relaxed);
     }

@@ -140,7 +140,7 @@ pub fn work(switches: Switches) -> Result<(), String> {
         let steps = if is_watched { (switches.take_reached)() } else { Vec::new() };
         let has_failed = outcome.verdict == Verdict::Failed;
         let line = serde_json::to_string(&Word { judge, outcome, seen, steps }).expect("words are plain data");
-        // If nobody listens any more, there is nothing to be done about it here.
+        // If no reader is left, there is nothing to be done about it here.
         let _ = writeln!(io::stdout(), "{line}");
         if has_failed {
             break;

@@ -45,7 +45,7 @@ pub(crate) const STOPPING: &[Scenario] = &[
     Scenario { acts: &[Act::Spawn(2), Act::Stop], refusals: 1, stoppers: 2, ..Scenario::PLAIN },
 ];
 
-/// So many programs, drawn at random: at most six Gs, and nobody or somebody who stops the world, ticks, is refused.
+/// So many programs, drawn at random: at most six Gs, and perhaps a thread that stops the world, ticks, is refused.
 pub(crate) fn random_programs(seed: u64, n: usize) -> Vec<Scenario> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut below = move |n: u64| {
@@ -101,10 +101,10 @@ static SCENE: Mutex<Scenario> = Mutex::new(Scenario::PLAIN);
 static TRACES: Mutex<Traces> = Mutex::new(Vec::new());
 
 fn played<H: ModelHost>() -> String {
-    let scenario = *SCENE.lock().expect("nobody panics with it");
+    let scenario = *SCENE.lock().expect("no panic under it");
     recorded::begin::<H>();
     let items = scenes::play::<Recorded<H>, _, _>(scenario, Recorder, |_| recorded::end::<H>());
-    TRACES.lock().expect("nobody panics with it").push((scenario, items));
+    TRACES.lock().expect("no panic under it").push((scenario, items));
     "played".to_owned()
 }
 
@@ -131,12 +131,12 @@ pub(crate) fn traces(memory: Memory, scenes: &[Scenario], seed: u64, n: u64) -> 
         if memory == Memory::Cores {
             // Its words are made and its accesses written down in the order in which they come.
             threads::begin();
-            *SCENE.lock().expect("nobody panics with it") = *scene;
+            *SCENE.lock().expect("no panic under it") = *scene;
             (0..2 * n).for_each(|_| assert_eq!(played::<Threads>(), "played"));
             assert_eq!(threads::take_failure(), None);
             continue;
         }
-        *SCENE.lock().expect("nobody panics with it") = *scene;
+        *SCENE.lock().expect("no panic under it") = *scene;
         for engine in [Engine::Random, Engine::Pct] {
             let (bounds, jobs) = (sampled(engine, n).bounds, NonZeroUsize::MIN);
             let job = Job { model, engine, bounds, mutation: None, seed, jobs, checkpoint: None };
@@ -144,5 +144,5 @@ pub(crate) fn traces(memory: Memory, scenes: &[Scenario], seed: u64, n: u64) -> 
             assert_eq!(outcome.failure.map(|failure| failure.message), None, "{scene:?}");
         }
     }
-    std::mem::take(&mut *TRACES.lock().expect("nobody panics with it"))
+    std::mem::take(&mut *TRACES.lock().expect("no panic under it"))
 }

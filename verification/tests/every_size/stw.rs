@@ -211,7 +211,7 @@ fn changed(item: &Item, queues: &mut HashMap<u8, Queue>) -> Option<(u8, bool)> {
     (queue.is_busy() != before).then_some((p, queue.is_busy()))
 }
 
-/// The kernel is at rest when a trace ends: nobody stops the world, and every P is idle.
+/// The kernel is at rest when a trace ends: no thread stops the world, and every P is idle.
 pub(crate) fn is_at_rest(finite: &Finite<'_>, state: &State) -> bool {
     (0..finite.sizes[0]).all(|m| state.places[m] == OUT)
         && (0..finite.sizes[1] as u8).all(|p| finite.holds(state, IDLE, &[p]))

@@ -7,12 +7,14 @@ mod imports;
 mod sizes;
 mod the_atomics;
 mod the_documents;
+mod the_facts;
 mod the_figures;
 mod the_map_to_go;
 mod the_museum;
 mod the_record;
 mod the_usual_runs;
 mod the_weak_memory_checker;
+mod the_words;
 mod unsafe_code;
 
 use std::collections::BTreeMap;

@@ -45,7 +45,7 @@ const OUTSIDE: &[(&str, usize, &str)] = &[
     (
         "runtime/observe/watch.rs",
         5,
-        "whether somebody watches, and whether the watcher has panicked: each read by whoever asks",
+        "whether there is an observer, and whether it has panicked: each is read at every use",
     ),
 ];
 

@@ -51,12 +51,12 @@ impl Checker {
         Checker { dir, defines }
     }
 
-    /// Does each G run that is queued, if whoever can go on goes on some day?
+    /// Does each G run that is queued, if each thread that can go on goes on some day?
     pub(crate) fn every_g_runs(&self) -> Verdict {
         self.search(&["-a", "-f", "-m1000000", "-N", "every_g_runs"])
     }
 
-    /// Does the scheduler come to rest, even if nobody is fair?
+    /// Does the scheduler come to rest, even without fairness?
     pub(crate) fn all_is_quiet(&self) -> Verdict {
         self.search(&["-a", "-m1000000", "-N", "all_is_quiet"])
     }

@@ -85,14 +85,14 @@ impl Log {
     }
 
     fn push(&self, thread: usize, told: Told) {
-        if let Some(log) = &mut *self.0.lock().expect("nobody panics with it") {
+        if let Some(log) = &mut *self.0.lock().expect("no panic under it") {
             log.push((thread, told));
         }
     }
 
     /// What was told until now; nothing more is written down.
     pub(crate) fn end(&self, max_ms: usize) -> Trace {
-        let log = self.0.lock().expect("nobody panics with it").take().expect("it ends once");
+        let log = self.0.lock().expect("no panic under it").take().expect("it ends once");
         Trace::new(log, max_ms)
     }
 }

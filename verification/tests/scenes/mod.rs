@@ -53,7 +53,7 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    /// Two Ps, three Ms, and nobody else.
+    /// Two Ps, three Ms, and no other thread.
     pub(crate) const PLAIN: Scenario = Scenario {
         acts: &[],
         procs: 2,

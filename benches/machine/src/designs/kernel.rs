@@ -100,7 +100,7 @@ impl Tasks for Running<'_> {
 
 fn run(sched: &Arc<Sched<Sim, Watch>>, worker: &mut Worker, taken: G) {
     engine::runs();
-    let workload = sched.observer().workload.lock().expect("nobody panics with it").clone();
+    let workload = sched.observer().workload.lock().expect("no panic under it").clone();
     let number = taken.into_raw().get();
     workload.expect("a G is some workload's").run(number, &mut Running { sched, worker });
 }
@@ -152,7 +152,7 @@ impl Outside for Kernel {
 
 impl Scheduler for Kernel {
     fn plays(&self, workload: Arc<dyn Workload>) {
-        *self.0.observer().workload.lock().expect("nobody panics with it") = Some(workload);
+        *self.0.observer().workload.lock().expect("no panic under it") = Some(workload);
     }
 
     fn close(&self) {

@@ -1,4 +1,4 @@
-//! Who runs the Gs.
+//! The schedulers that run the Gs.
 
 mod kernel;
 mod tokio;

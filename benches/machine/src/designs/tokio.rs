@@ -1,8 +1,8 @@
-//! A sketch of the rules of tokio's multi-threaded scheduler: not its code, and only what decides who runs what, when.
+//! A sketch of the rules of tokio's multi-threaded scheduler: not its code, and only what decides which thread runs what, when.
 //!
 //! | rule                                                                                  | where          |
 //! |---------------------------------------------------------------------------------------|----------------|
-//! | what a task wakes or spawns goes into a slot that nobody steals; what was there, into the ring | `ready` |
+//! | what a task wakes or spawns goes into a slot that is not stolen from; what was there, into the ring | `ready` |
 //! | the slot is served at most three times in a row                                       | `run`          |
 //! | a worker is woken only if none searches and not all are awake: one word says so       | `notify`       |
 //! | sleepers are a list under the mutex, which guards the queue of injected tasks too     | `Synced`       |
@@ -188,7 +188,7 @@ impl Worker {
         self.found();
         engine::searching(false);
         let shared = Arc::clone(&self.shared);
-        let workload = shared.workload.lock().expect("nobody panics with it").clone().expect("a G is some workload's");
+        let workload = shared.workload.lock().expect("no panic under it").clone().expect("a G is some workload's");
         let mut next = Some(g);
         while let Some(g) = next {
             engine::runs();
@@ -211,7 +211,7 @@ impl Worker {
             shared.notify();
         }
         shared.remotes[self.me].parker.park();
-        // Whoever woke it has taken it off the list, and counted it as one that searches.
+        // Its waker has taken it off the list, and counted it as one that searches.
         self.is_searching = true;
     }
 }
@@ -266,7 +266,7 @@ impl Outside for Tokio {
 
 impl super::Scheduler for Tokio {
     fn plays(&self, workload: Arc<dyn Workload>) {
-        *self.0.workload.lock().expect("nobody panics with it") = Some(workload);
+        *self.0.workload.lock().expect("no panic under it") = Some(workload);
     }
 
     fn close(&self) {

@@ -26,7 +26,7 @@ impl Head {
     fn word(self) -> u64 {
         u64::from(self.done) << 32 | u64::from(self.taken)
     }
-    /// Nobody steals.
+    /// It is not stolen from.
     fn both(at: u32) -> Head {
         Head { done: at, taken: at }
     }

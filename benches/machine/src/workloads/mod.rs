@@ -57,7 +57,7 @@ pub trait Workload: Send + Sync + 'static {
     }
 }
 
-/// How often each G has run; and who waits for the last.
+/// How often each G has run; and the waiter for the last.
 pub struct Tally {
     /// Index 0 is no G.
     runs: Vec<AtomicU64>,
@@ -105,7 +105,7 @@ impl Tally {
     }
 }
 
-/// A task begins to run: its state is changed by whoever runs it.
+/// A task begins to run: its state is changed by the thread that runs it.
 fn begins(g: u64) {
     engine::locked(Place::Task(g));
 }

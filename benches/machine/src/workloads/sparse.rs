@@ -35,7 +35,7 @@ impl Sparse {
 
     /// The waits, sorted.
     fn waits(&self) -> Vec<Picos> {
-        let mut waits = self.waited.lock().expect("nobody panics with it").clone();
+        let mut waits = self.waited.lock().expect("no panic under it").clone();
         waits.sort_unstable();
         waits
     }
@@ -63,7 +63,7 @@ impl Workload for Sparse {
         begins(g);
         self.tally.ran(g);
         let waited = engine::now() - self.came[g as usize].load(Relaxed);
-        self.waited.lock().expect("nobody panics with it").push(waited);
+        self.waited.lock().expect("no panic under it").push(waited);
         engine::work(self.work);
         ends(g);
         self.tally.ends();

@@ -1,4 +1,4 @@
-//! A storm of spawns: every G spawns two, to a depth, and nobody waits for them.
+//! A storm of spawns: every G spawns two, to a depth, and no task waits for them.
 
 use crate::costs::Picos;
 use crate::engine;

@@ -1,4 +1,4 @@
-//! Who is measured.
+//! The contenders.
 
 pub mod may;
 pub mod smol;

@@ -16,7 +16,7 @@ pub(crate) fn open<T: Tasks>(setup: Setup) -> Round {
     Box::new(move |n| {
         let alone = work.alone(n);
         T::run(async move {
-            // With room for one: who sends waits until what it sent before was taken, so nobody can take all at the end.
+            // With room for one: a sender waits until its last message was taken, so none can be left to the end.
             let (send, sent) = async_channel::bounded(1);
             let start = Start::now();
             T::detach(async move {

@@ -13,14 +13,14 @@ pub(crate) fn tally(setup: Setup, n: u64) -> Tally {
     Tally { count: each * setup.width, sum: (sum_below(each) + each) * setup.width }
 }
 
-/// Who answers.
+/// The one that answers.
 async fn answers(pinged: Receiver<u64>, pong: Sender<u64>) {
     while let Ok(i) = pinged.recv().await {
         pong.send(i + 1).await.expect("it listens");
     }
 }
 
-/// Who asks: so often; the sum of the answers.
+/// The one that asks: so often; the sum of the answers.
 async fn asks(n: u64, ping: &Sender<u64>, ponged: &Receiver<u64>) -> u64 {
     let mut sum = 0;
     for i in 0..n {

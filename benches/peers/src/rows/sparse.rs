@@ -31,7 +31,7 @@ pub(crate) fn open<T: Tasks>(setup: Setup) -> Round {
     })
 }
 
-/// What the thread outside uses for a message that wakes nobody: its own sleep. What wakes the receiver is not in it, and
+/// What the thread outside uses for a message that wakes no task: its own sleep. What wakes the receiver is not in it, and
 /// so is the runtime's.
 #[derive(Clone, Copy)]
 pub(crate) struct Alone {

@@ -1,6 +1,6 @@
 //! What a channel may answer, as a list would.
 //!
-//! A receive that gave up may have been given a value meanwhile, which went back: nobody saw which. So every value is tried for
+//! A receive that gave up may have been given a value meanwhile, which went back: no thread saw which. So every value is tried for
 //! it, and none; one of these histories must be linearizable.
 
 use crate::linear::{Record, Spec, linearize};

@@ -18,18 +18,18 @@ pub(super) struct LockedRun<H: ModelHost> {
     tiny: Arc<Tiny<H>>,
     /// How many threads, beside the worker, have yet to end. No part of what is checked.
     left: AtomicUsize,
-    /// Does the kernel know of the thread outside, and that it may ready somebody?
+    /// Does the kernel know of the thread outside, and that it may ready a G?
     knows_outside: bool,
 }
 
 /// The M for Gs that are not bound, after those that are.
 const WORKER: MId = MId(MS as u32);
 
-/// Who is outside, in the books of who does what.
+/// The thread outside, in the books of actions.
 const OUTSIDE: usize = MS + 1;
 
-/// At first the P is somebody's, and each G that does anything has its ticket in the queue. `counts`: which of the Ms,
-/// and of who is outside, may do something.
+/// At first the P has an owner, and each G that does anything has its ticket in the queue. `counts`: which of the Ms,
+/// and of the threads outside, may do something.
 fn scenario(counts: &[bool], worker: bool) -> Central {
     let mut truth = Truth::new(OUTSIDE + 1);
     let parties = (0..MS).chain([OUTSIDE]).zip(counts);
@@ -126,7 +126,7 @@ impl<H: ModelHost> LockedRun<H> {
         worker
     }
 
-    /// The worker runs what is queued whenever it is woken, and ends when nobody else is left.
+    /// The worker runs what is queued whenever it is woken, and ends when no other is left.
     fn works(&self) {
         let mut is_over = false;
         while !is_over {

@@ -102,7 +102,7 @@ impl<H: ModelHost> ResizeRun<H> {
         self.tiny.rest();
     }
 
-    /// Each G was taken once, or is still in a queue that somebody looks at.
+    /// Each G was taken once, or is still in a queue that an M scans.
     fn check_at_rest(&self) -> String {
         self.tiny.check_at_rest();
         lock(&self.spare).drain(..).for_each(|p| {
@@ -143,7 +143,7 @@ impl<H: ModelHost> ResizeRun<H> {
         self.tiny.start();
     }
 
-    /// What the global queue must be once the Ps `ending` have ended. By who has stopped the world.
+    /// What the global queue must be once the Ps `ending` have ended. By the stopper.
     fn expected(&self, ending: &[usize]) -> Vec<u64> {
         let before = self.global_queue();
         self.global.with(|global| global.put_batch(before.iter().copied().map(g), &self.len));

@@ -112,7 +112,7 @@ impl<H: ModelHost, C: Crossing> SyscallRun<H, C> {
     /// Thread `me` is about to let go of `p`.
     fn disowns(&self, me: usize, p: PId) {
         let owner = self.owner(p, Option::take);
-        assert!(owner == Some(me), "P{} was {}'s, and somebody else has it too", p.0, name(me));
+        assert!(owner == Some(me), "P{} was {}'s, and another thread has it too", p.0, name(me));
     }
 
     fn stop_the_world(&self) -> Vec<u64> {
@@ -214,7 +214,7 @@ impl<H: ModelHost, C: Crossing> Actor<'_, H, C> {
         self.ran.extend(self.run.tiny.run_dry(p, g));
     }
 
-    /// A monitor ends. An M in a system call comes back once nobody watches it any more.
+    /// A monitor ends. An M in a system call comes back once no thread watches it any more.
     fn end(&mut self) {
         if self.me == MONITOR {
             self.run.is_watched.store(false, SeqCst);

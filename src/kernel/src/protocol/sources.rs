@@ -11,7 +11,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
     /// The global queue, when it is its turn: one dispatch in `global_every`, or more where Gs run for long (`turn_every`). Then the embedder's sources are polled too, and the
-    /// poller, if nobody was in it for some time (`peek_every`); the Gs that they have are queued.
+    /// poller, if no M was in it for some time (`peek_every`); the Gs that they have are queued.
     GlobalTurn,
     /// The P's own `runnext` and ring.
     Local,

@@ -24,7 +24,7 @@
 //! M that asks for a spinning M was counted too. Pair `request`: that M lowers its count first and sets the flag then, so an M
 //! that took it for a spinning one has cleared the flag before, and sees it again when it idles its P. (Go sets it first.)
 //!
-//! Who finds that a spinning M is asked for already, and no P idle, leaves it at that, and needs no lock. Whoever clears the
+//! A submitter that finds a spinning M requested, and no P idle, leaves it at that, and needs no lock. An M that clears the
 //! request looks behind its own fence: if that comes second, it sees what was queued here; if it came first, the request that is
 //! seen here is a newer one. And a P that is idle though a spinning M is asked for (its M did not look at the flag, because it was
 //! counted itself) shows here in the same way.
@@ -84,7 +84,7 @@ impl<H: Host> Spinning<H> {
         self.start_spinning_m(others);
     }
 
-    /// Called behind a StoreLoad, by who knows of work.
+    /// Called behind a StoreLoad, by a thread that knows of work.
     fn start_spinning_m(&self, others: &impl Neighbours) {
         let is_one_coming = || self.is_needspinning() && !others.is_any_p_idle();
         let mut elected = self.elect_unless(is_one_coming);

@@ -222,7 +222,7 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     /// The first half of an emptiness test. `Some(tail)`: head and tail were the same.
     #[inline]
     pub(crate) fn looks_empty(&self) -> Option<u32> {
-        // Acquire: `consume`, the emptiness test's half. Who sees that a G has left the ring sees what its owner had put into
+        // Acquire: `consume`, the emptiness test's half. A thread that sees that a G has left the ring sees what its owner had put into
         // `runnext` before it took that.
         let head = self.head.load(Acquire);
         // Relaxed: a new head with an old tail differ, and "not empty" is the safe answer.

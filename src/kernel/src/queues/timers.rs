@@ -27,7 +27,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 use crossbeam_utils::CachePadded;
 
-/// So many that are due are taken off under one hold of a lock, at most: whoever wants to add one waits for as long.
+/// So many that are due are taken off under one hold of a lock, at most: a thread that adds one waits for as long.
 pub const BATCH: usize = 64;
 
 /// Shards of timers. `T` is what is to be done when one is due.

@@ -254,7 +254,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// Something that a G waited for, and that the scheduler does not know, has ended: deadlock detection. Go: `checkdead`.
-    /// Returns whether a G waits for another in vain, but for what a source expects for now.
+    /// Returns whether a G is deadlocked, but for what a source expects for now.
     pub fn look_for_deadlock(self: &Arc<Self>) -> bool {
         self.central(|c| {
             self.checkdead(c);

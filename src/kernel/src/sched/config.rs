@@ -43,7 +43,7 @@ pub struct Config {
     /// For how long a G may run while the others wait, in nanoseconds, before it is preempted. Go: `forcePreemptNS`.
     /// Default 10 ms. Needs the monitor.
     pub slice: Nanos,
-    /// A P that always finds a G looks into the poller at the global queue's turn, but only if nobody was in it for so long, in
+    /// A P that always finds a G looks into the poller at the global queue's turn, but only if no M was in it for so long, in
     /// nanoseconds. If it looked at each turn it would never come to steal: the Gs of a P whose thread the system has set aside would
     /// wait until that goes on, while it takes what has become ready since. Default 1 ms; 0: at each turn. (In Go only the monitor
     /// looks beside busy Ps, after 10 ms, as here too.)

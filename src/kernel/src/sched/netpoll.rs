@@ -108,7 +108,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// What sources have and, if no thread was in it `every` so long, the poller reports; without waiting.
+    /// What sources have and, if no M was in it for `every`, the poller reports; without waiting.
     fn look_around(self: &Arc<Self>, p: Option<PId>, every: Nanos, put: &mut dyn FnMut(G)) {
         self.sources.iter().filter(|source| source.has_work()).for_each(|source| source.take(p, put));
         let is_due = |since| H::now().saturating_sub(since) >= every;

@@ -211,7 +211,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// The G that `worker` runs, and which cannot leave its M, yields for others: for a stop, for a safepoint, or
     /// for what waits; goes on when it is its turn. From now on its M is detached, if it may be: others may have a thread in
     /// its place, also when it runs again. (Ms that came back and counted again would be all that may be, with a P each, and
-    /// what they made way for would have none.) Go: `Gosched` of a locked G.
+    /// the Gs they yield to would have none.) Go: `Gosched` of a locked G.
     pub fn yield_bound(self: &Arc<Self>, worker: Worker) -> Worker {
         // Relaxed: cleared by the owner; a request that comes just now is for a slice that ends here.
         self.proc(worker.p.id()).preempt.store(false, Relaxed);

@@ -22,7 +22,7 @@ pub trait Memory {
     /// Its word.
     fn word(&self) -> &TaskWord<Self::Host>;
 
-    /// Where its handle says whom to wake.
+    /// Where its handle stores its waker.
     fn slot(&self) -> &JoinerSlot<Self::Host>;
 
     /// Polls the future. If it is ready, the output is kept, and the future dropped.
@@ -35,7 +35,7 @@ pub trait Memory {
     /// Drops the future.
     fn drop_future(&self, right: &Active);
 
-    /// Drops the output, which nobody wants. The caller has the right to the future, and has not completed the task yet; or
+    /// Drops the output, which is not wanted. The caller has the right to the future, and has not completed the task yet; or
     /// its handle, after that.
     fn drop_output(&self);
 
@@ -45,7 +45,7 @@ pub trait Memory {
     /// The right comes back if nothing is run any more where it would be.
     fn schedule(&self, right: Active, mode: Mode) -> Result<(), Active>;
 
-    /// Wakes who awaits the handle. The memory may be gone already.
+    /// Wakes the task that awaits the handle. The memory may be gone already.
     fn wake_joiner(&self, joiner: WakerWords);
 
     /// Drops a waker that was in the slot. The memory may be gone already.
@@ -78,7 +78,7 @@ pub fn run<T: Memory>(task: &T, active: Active) {
     }
 }
 
-/// Runs the task once, where nobody would run it again: if it waits it ends.
+/// Runs the task once, where it would not be run again: if it waits it ends.
 pub fn run_last<T: Memory>(task: &T, active: Active) {
     match task.word().start(&active) && task.poll(&active).is_ready() {
         true => {
@@ -122,7 +122,7 @@ fn complete<T: Memory>(task: &T, _: Active, has_output: bool) {
     }
 }
 
-/// The task is complete, and the caller has kept its right, to read the slot now that nobody writes it.
+/// The task is complete, and the caller has kept its right, to read the slot now that no thread writes it.
 #[cold]
 fn complete_late<T: Memory>(task: &T) {
     let joiner = task.slot().read();
@@ -149,7 +149,7 @@ pub fn wake<T: Memory>(task: &T) {
     }
 }
 
-/// Makes a task run that waited. Where nothing is run any more it waits on: its future is not dropped here, because whoever
+/// Makes a task run that waited. Where nothing is run any more it waits on: its future is not dropped here, because the thread that
 /// wakes may hold a lock that its destructor wants. [`close`] drops it.
 #[inline]
 fn submit<T: Memory>(task: &T, active: Active) {
@@ -166,7 +166,7 @@ fn release<T: Memory>(task: &T, left: View) {
     if left.is_complete() {
         return task.free();
     }
-    // Nobody could wake it any more.
+    // No waker is left.
     let active = task.word().revive();
     if let Err(active) = task.schedule(active, Mode::Woken) {
         cancel(task, active);
@@ -186,9 +186,9 @@ pub fn abort<T: Memory>(task: &T) {
     }
 }
 
-/// Ends the task, which nothing runs any more: its future is dropped, here. `false`: not yet. Somebody was about to make it
+/// Ends the task, which nothing runs any more: its future is dropped, here. `false`: not yet. A thread was about to make it
 /// run, and puts it back; to be asked again. The caller has a waker of it.
-#[must_use = "somebody may have been about to make it run"]
+#[must_use = "a thread may have been about to make it run"]
 pub fn close<T: Memory>(task: &T) -> bool {
     match task.word().close() {
         Closing::Busy => return false,
@@ -231,7 +231,7 @@ pub fn poll_handle<T: Memory>(
     }
 }
 
-/// Nobody wants the output any more; it `was_taken` perhaps.
+/// The output is not wanted any more; it `was_taken` perhaps.
 pub fn drop_handle<T: Memory>(task: &T, _: Handle, was_taken: bool) {
     let mut wanted = !was_taken;
     let mut view = task.word().view();

@@ -1,7 +1,7 @@
-//! The life of a task: who may run its future, who may take its output, and when its memory is free.
+//! The life of a task: the rights to its future and to its output, and when its memory is free.
 //!
 //! Generic in the [host](crate::host), like the kernel: the runtime's tasks run it on real cores, the models on hosts that
-//! explore. What is behind the rights (a future, an output, memory) belongs to whoever implements [`Memory`].
+//! explore. What is behind the rights (a future, an output, memory) belongs to the implementation of [`Memory`].
 //!
 //! ```text
 //!        new                 start                wait
@@ -14,12 +14,12 @@
 //! ```
 //!
 //! Invariants:
-//! * **One right, [`Active`]**, to touch the future. Whoever turns the word from idle to active has it; a queue passes it on.
+//! * **One right, [`Active`]**, to touch the future. The thread that turns the word from idle to active has it; a queue passes it on.
 //! * **No wake is lost.** A wake of a task that is active leaves NOTIFIED in the word: the poll that follows sees all that
 //!   the waker wrote before, or the task is polled once more.
-//! * **One right, [`Handle`]**, to the output once it is COMPLETE, and until then to say who awaits it. Without a handle the
+//! * **One right, [`Handle`]**, to the output once it is COMPLETE, and until then to store its waker. Without a handle the
 //!   output is dropped by the thread that ran the task.
-//! * **Freed once**, by whoever removes the last of: ACTIVE, the handle, the wakers.
+//! * **Freed once**, by the thread that removes the last of: ACTIVE, the handle, the wakers.
 //!
 //! Read-modify-writes of the word, counted by proptests/tests/task_costs.rs, besides those of cloning and dropping wakers (one
 //! each):

@@ -8,7 +8,7 @@
 use crate::task::word::{Active, NOTIFIED, View};
 
 impl Active {
-    /// The right that somebody has, and has as something else.
+    /// A right that exists, in another form.
     pub fn forge() -> Active {
         Active::assume()
     }

@@ -1,4 +1,4 @@
-//! Where a handle says whom to wake.
+//! Where a handle stores its waker.
 
 use crate::atomic::Atomic;
 use crate::host::Host;
@@ -13,7 +13,7 @@ pub struct WakerWords {
     pub vtable: u64,
 }
 
-/// Where a handle says whom to wake. Words, because the thread that completes the task reads them before it knows whether
+/// Where a handle stores its waker. Words, because the thread that completes the task reads them before it knows whether
 /// they are its own to use.
 pub struct JoinerSlot<H: Host> {
     data: Atomic<H, u64>,
@@ -21,7 +21,7 @@ pub struct JoinerSlot<H: Host> {
 }
 
 impl<H: Host> JoinerSlot<H> {
-    /// Nobody.
+    /// None.
     pub fn new() -> Self {
         JoinerSlot { data: Atomic::new(0), vtable: Atomic::new(0) }
     }
@@ -35,7 +35,7 @@ impl<H: Host> JoinerSlot<H> {
 
     #[inline]
     pub(super) fn read(&self) -> WakerWords {
-        // Relaxed: who reads has seen JOINER. What is read while the handle writes is not used.
+        // Relaxed: a reader has seen JOINER. What is read while the handle writes is not used.
         WakerWords { data: self.data.load(Relaxed), vtable: self.vtable.load(Relaxed) }
     }
 }

@@ -7,10 +7,10 @@
 //! |----------------------------------------------|-----------------------------------------------------------|
 //! | 1. the frame has this thread's waker         |                                                           |
 //! | 2. the thread knows whose stack it is on     |                                                           |
-//! | 3. changes to the stack                      | polls what it waits for: who has the waker may wake the task from now on |
+//! | 3. changes to the stack                      | polls what it waits for: a holder of the waker may wake the task from now on |
 //! |                                              | leaves the stack                                          |
 //! | 4. the thread is on it no more               |                                                           |
-//! | 5. [`run`](super::run): the task waits, or was woken since | who wakes it now may run it, and finds the stack as it was left |
+//! | 5. [`run`](super::run): the task waits, or was woken since | its waker may run it now, and finds the stack as it was left |
 //!
 //! Checked by: verification/src/models/goroutine.rs
 
@@ -44,7 +44,7 @@ pub trait Stack {
     /// Changes to it, so that it is unwound; its panic ends here. `false`: it has caught that, and waits again.
     fn unwind(&mut self) -> bool;
 
-    /// Has it ended, by a panic perhaps? Nobody may change to it any more.
+    /// Has it ended, by a panic perhaps? No thread may change to it any more.
     fn has_ended(&self) -> bool;
 }
 

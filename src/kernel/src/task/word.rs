@@ -8,8 +8,8 @@
 //! | ABORTED  | by [`abort`](super::abort) | abort | - |
 //! | COMPLETE | there is no future any more | completion | - |
 //! | EMPTY    | nor an output: it never came to its end | completion | - |
-//! | HANDLE   | somebody may want the output | - | the handle's drop |
-//! | JOINER   | the slot says whom to wake for the handle | the handle | the handle, completion |
+//! | HANDLE   | there is a handle | - | the handle's drop |
+//! | JOINER   | the slot has the handle's waker | the handle | the handle, completion |
 //! | RENEWED  | the slot was written more than once | the handle | - |
 //! | the rest | how many wakers there are | clone | drop, wake |
 
@@ -33,7 +33,7 @@ const WAKER: u64 = 1 << 9;
 #[must_use = "a task whose right is lost is never run again"]
 pub struct Active(());
 
-/// The right to a task's output, and until it is complete to say who awaits it.
+/// The right to a task's output, and until it is complete to store a waker.
 #[must_use = "a handle that is lost keeps its task's memory"]
 pub struct Handle(());
 
@@ -70,12 +70,12 @@ impl View {
         self.has(ABORTED)
     }
 
-    /// Somebody may want the output.
+    /// There is a handle.
     pub const fn has_handle(self) -> bool {
         self.has(HANDLE)
     }
 
-    /// The slot says whom to wake.
+    /// The slot has a waker.
     pub const fn has_joiner(self) -> bool {
         self.has(JOINER)
     }
@@ -118,13 +118,13 @@ pub(super) enum Closing {
     Complete,
     /// The caller has its right, and drops the future.
     Mine(Active),
-    /// Somebody has the right, and puts it back.
+    /// A thread has the right, and puts it back.
     Busy,
 }
 
 /// What a task does that was polled and is not ready.
 pub(super) enum Waiting {
-    /// It waits: whoever wakes it has the right.
+    /// It waits: its waker gets the right.
     Idle,
     /// It was woken meanwhile.
     Woken(Active),
@@ -144,8 +144,8 @@ impl<H: Host> TaskWord<H> {
     /// What stands in it. Acquires what the thread did that completed the task.
     #[inline]
     pub fn view(&self) -> View {
-        // Acquire: (output) with `complete`; who sees COMPLETE reads the output. (last) with whoever let go of the task
-        // before: who finds nothing left frees the memory that they used.
+        // Acquire: (output) with `complete`; a thread that sees COMPLETE reads the output. (last) with those that let go of the task
+        // before: the one that finds nothing left frees the memory that they used.
         View(self.0.load(Acquire))
     }
 
@@ -160,12 +160,12 @@ impl<H: Host> TaskWord<H> {
             let new = match View(word) {
                 view if view.is_complete() && !consumes => return (None, view),
                 view if view.is_complete() => word,
-                // Also if it is notified already: whoever polls must see what this caller wrote.
+                // Also if it is notified already: the next poll must see what this caller wrote.
                 view if view.has(ACTIVE) => word | NOTIFIED,
                 _ => word | ACTIVE,
             } - gone;
             // AcqRel: Release (wake) with `start`, `wait` and the next `wake`: the poll sees what the waker wrote.
-            // Acquire: (future) with `wait`: whoever gets the right sees the future as it was left. (last) with the other
+            // Acquire: (future) with `wait`: the thread that gets the right sees the future as it was left. (last) with the other
             // wakers' drops. Relaxed: it is tried again.
             match self.0.compare_exchange(word, new, AcqRel, Relaxed) {
                 Ok(_) if View(word).has(ACTIVE | COMPLETE) => return (None, View(new)),
@@ -208,7 +208,7 @@ impl<H: Host> TaskWord<H> {
         }
     }
 
-    /// The caller has got the right, and nowhere to run the task: it waits on. Somebody else still refers to it: whoever ends
+    /// The caller has got the right, and nowhere to run the task: it waits on. There is another reference to it: the thread that ends
     /// the runtime has a waker until the task is complete.
     pub(super) fn put_back(&self, _: Active) {
         // Relaxed: the exchange decides.
@@ -216,8 +216,8 @@ impl<H: Host> TaskWord<H> {
         loop {
             let new = word & !(ACTIVE | NOTIFIED);
             debug_assert!(!View(new).is_unreferenced(), "task: nobody is left to close {:?}", View(new));
-            // Release: (last) who frees the memory comes after all that the caller did with it. (future) is carried on: `wait`
-            // released it, and whoever reads this exchange acquires that too.
+            // Release: (last) the freeing of the memory comes after all that the caller did with it. (future) is carried on: `wait`
+            // released it, and a reader of this exchange acquires that too.
             match self.0.compare_exchange(word, new, Release, Relaxed) {
                 Ok(_) => return,
                 Err(found) => word = found,
@@ -262,12 +262,12 @@ impl<H: Host> TaskWord<H> {
 
     /// Nothing refers to a task that waits: the caller drops its future.
     pub(super) fn revive(&self) -> Active {
-        // Relaxed: nobody else knows the task.
+        // Relaxed: no other thread knows the task.
         self.0.store(ACTIVE | CLOSED, Relaxed);
         Active(())
     }
 
-    /// Ends the task, if its word is still `view`. Whoever awaits it is then the caller's to wake, who must not touch the
+    /// Ends the task, if its word is still `view`. The caller then wakes its joiner, and must not touch the
     /// task again, unless it is [`late`](View::is_late): then the slot is read first, and [`leave`](TaskWord::leave) called.
     ///
     /// # Errors
@@ -276,7 +276,7 @@ impl<H: Host> TaskWord<H> {
     pub(super) fn complete(&self, view: View, has_output: bool) -> Result<(), View> {
         let gone = if view.is_late() { NOTIFIED } else { ACTIVE | NOTIFIED | JOINER };
         let new = view.0 & !gone | COMPLETE | if has_output { 0 } else { EMPTY };
-        // AcqRel: Release (output) with `view`: the handle reads the output. (last) who frees the memory comes after all
+        // AcqRel: Release (output) with `view`: the handle reads the output. (last) the freeing of the memory comes after all
         // that we did. Acquire (joiner), also of a failure, with `offer`: the slot is read, before the next try or, late, after
         // this one.
         match self.0.compare_exchange(view.0, new, AcqRel, Acquire) {
@@ -291,7 +291,7 @@ impl<H: Host> TaskWord<H> {
         View(self.0.fetch_sub(ACTIVE | JOINER, AcqRel) - (ACTIVE | JOINER))
     }
 
-    /// The slot says whom to wake. The word was `view` not long ago, and not complete.
+    /// The slot has a waker. The word was `view` not long ago, and not complete.
     ///
     /// # Errors
     /// The task is complete; the slot is the handle's.
@@ -333,8 +333,8 @@ impl<H: Host> TaskWord<H> {
         // After completion the joiner is not the handle's.
         let gone = if view.is_complete() { HANDLE } else { HANDLE | JOINER };
         let new = view.0 & !gone;
-        // Release: (last) who frees the memory comes after all that the handle did. Acquire, of a failure (output) with
-        // `complete`. If nobody but the handle is left, nobody has changed the word since `view`, which acquired it.
+        // Release: (last) the freeing of the memory comes after all that the handle did. Acquire, of a failure (output) with
+        // `complete`. If only the handle is left, no thread has changed the word since `view`, which acquired it.
         match self.0.compare_exchange(view.0, new, Release, Acquire) {
             Ok(_) => Ok(View(new)),
             Err(found) => Err(View(found)),
@@ -351,7 +351,7 @@ impl<H: Host> TaskWord<H> {
     /// One waker less. What is left then.
     #[inline]
     pub(super) fn drop_waker(&self) -> View {
-        // AcqRel: (last) whoever frees the memory comes after all that the others did with it.
+        // AcqRel: (last) the freeing of the memory comes after all that the others did with it.
         View(self.0.fetch_sub(WAKER, AcqRel) - WAKER)
     }
 }

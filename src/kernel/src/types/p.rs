@@ -13,7 +13,7 @@
 //! | in a `nextp`                 | in flight | the M whose `nextp` it is                |
 //! | in its own word              | in a system call | the taker of one exchange: see `syscall` |
 //! | held for the stopper         | stopped   | `stw`, under the scheduler's lock        |
-//! | among the spare Ps           | dead      | nobody, until `procresize` adds Ps       |
+//! | among the spare Ps           | dead      | no thread, until `procresize` adds Ps    |
 //!
 //! **Bounded overtaking** (Go has no such bound: golang/go #52934). Every dispatch counts towards the global queue's
 //! turn, and at most K dispatches in a row come from `runnext` while the ring holds a G. See [`Turn`].

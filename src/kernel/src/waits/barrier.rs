@@ -10,7 +10,7 @@
 //! | sleeps, until it is woken                             |                                                     |
 //!
 //! The two holds of the lock of one that waits need not be one: the number of a round never comes again, so it is seen whenever
-//! somebody looks. One that has come stays counted, though it be dropped.
+//! it is looked at. One that has come stays counted, though it be dropped.
 //!
 //! Checked by: verification/src/models/barrier.rs
 

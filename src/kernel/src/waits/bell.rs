@@ -7,14 +7,14 @@
 //! |-----------------------------------------------|--------------------------------------------------|
 //! | 1. the state becomes `Rung`                   | 1. was it `Rung`? polls again                    |
 //! | 2. it was `Waiting`: takes the thread out of the count, and unparks | 2. from `Idle` to `Waiting`; counts itself |
-//! |                                               | 3. asks whether it waits in vain; parks; until it is `Rung` |
+//! |                                               | 3. asks whether it can end; parks; until it is `Rung`  |
 //! |                                               | 4. gives up: from `Waiting` to `Idle`; takes itself out |
 //!
 //! Pair `bell`. One exchange decides which of the two takes the thread out of the count. The thread counts itself after its step to
 //! `Waiting`: a waker that is faster takes it out before it comes in, and it is never counted. All steps are read-modify-writes: one
 //! that takes the second of two rings sees what came before either.
 //!
-//! A thread that runs tasks waits in vain once its runtime is being shut down. So it puts its bell on a list first:
+//! A thread that runs tasks waits for nothing once its runtime is being shut down. So it puts its bell on a list first:
 //!
 //! | a thread that shuts down, in [`close`](Bells::close) | the thread, in [`enter`](Bells::enter) and `wait` |
 //! |------------------------------------------------------|---------------------------------------------------|
@@ -119,12 +119,12 @@ impl<H: Host, C: Counts> Bell<H, C> {
         self.state.swap(State::Idle, Acquire) == State::Rung
     }
 
-    /// The thread asks once more whether it waits in vain.
+    /// The thread asks once more whether its wait can end.
     pub fn look_again(&self) {
         self.parker.unpark();
     }
 
-    /// Sleeps until it rings, which it may have already. Before each sleep the thread asks whether it waits in vain: it is counted
+    /// Sleeps until it rings, which it may have already. Before each sleep the thread asks whether its wait can end: it is counted
     /// then. What it gets lives as long as that sleep.
     ///
     /// # Errors
@@ -223,7 +223,7 @@ impl<H: Host, B: LooksAgain + ?Sized + 'static> Bells<H, B> {
         self.is_closing.load(Relaxed)
     }
 
-    /// Each that waits asks again whether it waits in vain. One that comes after this asks by itself, before it sleeps.
+    /// Each that waits asks again whether its wait can end. One that comes after this asks by itself, before it sleeps.
     pub fn all_look_again(&self) {
         self.listed.with(|listed| listed.iter().for_each(|bell| bell.look_again()));
     }

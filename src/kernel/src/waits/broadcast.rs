@@ -10,7 +10,7 @@
 //! | sleeps, until it is woken                                   | unlocks; wakes                                          |
 //! | the last that reads a value takes it out                    | dropped: the last serves all that wait                  |
 //!
-//! Values are numbered. Those in the ring have numbers in a row; a receiver has that of its next. Who has read a value has read all
+//! Values are numbered. Those in the ring have numbers in a row; a receiver has that of its next. A receiver that has read a value has read all
 //! before it, so those that all have read are at the front. Values are cloned and dropped under no lock.
 //!
 //! Checked by: verification/src/models/broadcast.rs
@@ -79,7 +79,7 @@ impl<H: Host, T, W: Waker> State<H, T, W> {
         }
     }
 
-    /// How many values somebody has yet to read.
+    /// How many values a receiver has yet to read.
     pub fn len(&self) -> usize {
         self.ring.len()
     }
@@ -146,7 +146,7 @@ impl<H: Host, T, W: Waker> State<H, T, W> {
     }
 
     /// One receiver less, which would have read number `next`. What is to be dropped and woken outside of the lock: values that
-    /// nobody else is to read; and if it was the last, those that wait for that.
+    /// no other is to read; and if it was the last, those that wait for that.
     pub fn drop_receiver(&mut self, next: u64) -> (Vec<Arc<T>>, Vec<W>) {
         self.receivers -= 1;
         let read = next.saturating_sub(self.first) as usize;
@@ -238,7 +238,7 @@ impl<H: Host, T, W: Waker, L: Lock<State<H, T, W>>> Broadcast<H, T, W, L> {
     }
 }
 
-/// The value itself, if nobody else has it; else a copy.
+/// The value itself, if it is the last; else a copy.
 pub fn own<T: Clone>(value: Arc<T>) -> T {
     Arc::try_unwrap(value).unwrap_or_else(|value| (*value).clone())
 }

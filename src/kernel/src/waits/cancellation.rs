@@ -146,7 +146,7 @@ impl<H: Host, W: Waker + Send + 'static> Token<H, W> {
     }
 
     /// One below: cancelled with this one, and not the other way.
-    #[must_use = "a token that is dropped was made in vain"]
+    #[must_use = "a token that is dropped does nothing"]
     pub fn child(&self) -> Self {
         // Under one lock: a canceller came before, and is seen, or finds the child.
         let (node, mark) = self.with(|state, parent| state.insert_child(parent, state.is_cancelled(parent)));

@@ -1,4 +1,4 @@
-//! Nodes of a tree, as long as somebody has a token of them or two below them: where they are, and which are below which.
+//! Nodes of a tree, as long as a token refers to them or two nodes are below them: their places, parents and children.
 //!
 //! **A node that is below another stays below it, whatever is taken out between them. A node without tokens has two
 //! children or more.**
@@ -79,7 +79,7 @@ impl<T> Nodes<T> {
         self.places[node].tokens += 1;
     }
 
-    /// One token less. What nobody needs any more is taken out.
+    /// One token less. Nodes that are not needed any more are taken out.
     pub fn drop_token(&mut self, node: usize) {
         self.places[node].tokens -= 1;
         let mut node = node;

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //!   what the claim says      what changes it
-//!   OPEN ──► the case        whoever serves one of its waiters, under that channel's lock
+//!   OPEN ──► the case        a thread that serves one of its waiters, under that channel's lock
 //!     ▲ └──► WITHDRAWN       the select, when it is polled or dropped
 //!     └──────────┘           the select, when no waiter of it is left
 //! ```
 //!
 //! **One case takes effect**, because the claim leaves OPEN by one exchange.
 //!
-//! | who serves a waiter | the select |
+//! | a thread that serves a waiter | the select |
 //! |---------------------|------------|
 //! | under the lock: the claim, from OPEN to the case | the claim, from OPEN to WITHDRAWN, under no lock |
 //! | if it was OPEN: the outcome, into the waiter | if it was OPEN: dequeues every waiter; no value is in one |
@@ -22,7 +22,7 @@ use crate::host::Host;
 use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Nobody has served it.
+/// It was not served.
 const OPEN: u64 = u64::MAX;
 /// It is not to be served.
 const WITHDRAWN: u64 = OPEN - 1;
@@ -31,7 +31,7 @@ const WITHDRAWN: u64 = OPEN - 1;
 pub struct Claim<H: Host>(Atomic<H, u64>);
 
 impl<H: Host> Claim<H> {
-    /// Nobody has served it.
+    /// It was not served.
     pub fn new() -> Self {
         Claim(Atomic::new(OPEN))
     }
@@ -57,7 +57,7 @@ impl<H: Host> Claim<H> {
     }
 
     fn is_open(&self) -> bool {
-        // Relaxed: whoever reads an older value tries once too often; `win` decides.
+        // Relaxed: a reader of an older value tries once too often; `win` decides.
         self.0.load(Relaxed) == OPEN
     }
 }

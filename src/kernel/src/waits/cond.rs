@@ -1,16 +1,16 @@
 //! Waiting for a change of what a lock guards. Go: `sync.Cond`.
 //!
-//! **Who enqueues itself while it holds the lock misses no notification of a change that is made under that lock after. A
+//! **A task that enqueues itself while it holds the lock misses no notification of a change that is made under that lock after. A
 //! notification for one wakes one that goes on, if anybody waits.**
 //!
-//! | who waits | who notifies |
+//! | a task that waits | a task that notifies |
 //! |-----------|--------------|
 //! | holding the user's lock: sees the condition fail, enqueues its waiter; unlocks | holding the user's lock: makes the condition true; unlocks |
 //! | sleeps, until it is woken | serves the first waiter; wakes it |
 //! | locks again, looks again | |
 //! | or, dropped after it was served: serves the next | |
 //!
-//! The user's lock is not here: who waits holds it when it enqueues itself.
+//! The user's lock is not here: a waiter holds it when it enqueues itself.
 //!
 //! Checked by: verification/src/models/cond.rs
 
@@ -25,7 +25,7 @@ pub struct State<H: Host, W> {
 }
 
 impl<H: Host, W: Waker> State<H, W> {
-    /// Nobody waits.
+    /// No task waits.
     pub const fn new() -> Self {
         State { list: WaitList::new() }
     }
@@ -52,7 +52,7 @@ pub struct Cond<H: Host, W: Waker + Send + 'static> {
 }
 
 impl<H: Host, W: Waker + Send + 'static> Cond<H, W> {
-    /// Nobody waits.
+    /// No task waits.
     pub fn new() -> Self {
         Cond { state: H::Lock::new(State::new()) }
     }
@@ -74,7 +74,7 @@ impl<H: Host, W: Waker + Send + 'static> Cond<H, W> {
         wake(woken);
     }
 
-    /// A place to wait in, where nobody waits yet.
+    /// A place to wait in, with no waiter yet.
     pub const fn place(&self) -> Place<'_, H, W> {
         Place { cond: self, place: wait_list::Place::new(), owes: false }
     }
@@ -90,7 +90,7 @@ impl<H: Host, W: Waker + Send + 'static> Default for Cond<H, W> {
 pub struct Place<'a, H: Host, W: Waker + Send + 'static> {
     cond: &'a Cond<H, W>,
     place: wait_list::Place,
-    /// It was notified, and nobody else.
+    /// It was notified, and no other.
     owes: bool,
 }
 
@@ -110,7 +110,7 @@ impl<H: Host, W: Waker + Send + 'static> Place<'_, H, W> {
         polled.map(|served| self.owes = served == Served::Alone)
     }
 
-    /// The notification was not in vain: who waited goes on.
+    /// The notification was used: its waiter goes on.
     pub fn goes_on(&mut self) {
         self.owes = false;
     }

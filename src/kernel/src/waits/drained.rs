@@ -48,7 +48,7 @@ impl<H: Host> Drained<H> {
 
     /// Is there no more in this direction, unless the tick is not `seen` any more?
     pub(super) fn is(&self, direction: Direction, seen: u64) -> bool {
-        // Relaxed: as in `set`. Who waits compares the tick under the lock, where it is written.
+        // Relaxed: as in `set`. A waiter compares the tick under the lock, where it is written.
         seen & LAST == 0 && self.0[direction as usize].load(Relaxed) == seen
     }
 }

@@ -4,7 +4,7 @@
 //! way.** The system remembers one notice. If one is there already another may only read that (so does the crate polling, as Go:
 //! `netpollWakeSig`); it is taken back as the wait ends.
 //!
-//! | who interrupts, in [`interrupt`]                          | the M that waits, in [`wait`]            |
+//! | a thread that interrupts, in [`interrupt`]                | the M that waits, in [`wait`]            |
 //! |-----------------------------------------------------------|------------------------------------------|
 //! | 1. writes what the M is to see                            | 1. waits; the notice is taken back       |
 //! | 2. StoreLoad                                              | 2. StoreLoad                             |
@@ -20,7 +20,7 @@ use crate::host::Host;
 /// Ends the wait of now, or the next. `notify` leaves a notice with the system, unless there is one.
 #[inline]
 pub fn interrupt<H: Host, R>(notify: impl FnOnce() -> R) -> R {
-    // `notice`, the half of who interrupts. The other half is in `wait`.
+    // `notice`, the interrupter's half. The other half is in `wait`.
     store_load::<H>();
     notify()
 }

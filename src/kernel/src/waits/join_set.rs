@@ -9,7 +9,7 @@
 //! | sleeps, until it is woken; looks again | unlocks; wakes the joiner |
 //!
 //! A number is used again. So a joiner that lets all tasks go without joining them begins a new list: a task of before
-//! that ends later puts its number into the list that it was begun with, which nobody reads.
+//! that ends later puts its number into the list that it was begun with, which is not read.
 //!
 //! Checked by: verification/src/models/join_set.rs
 

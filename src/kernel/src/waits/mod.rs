@@ -1,11 +1,11 @@
 //! The protocols between a task, or a thread, and what it waits for.
 //!
 //! Generic in the [host](crate::host), like the kernel: the runtime waits by them on real cores, the models on hosts that
-//! explore. Nothing here knows of an executor, a socket or a thread: what these are belongs to whoever uses them. A task that
+//! explore. Nothing here knows of an executor, a socket or a thread: what these are belongs to their users. A task that
 //! waits is a `waker::Waker`, which is copied, woken and dropped where no lock is held.
 //!
 //! ```text
-//!   a task    select ──► chan ──► queue: waiters in the order of coming, the claim of a select among them ──► waker
+//!   a task    select ──► chan ──► queue: waiters in FIFO order, the claim of a select among them ──► waker
 //!             wait_group, cond, notify, watch, broadcast, barrier ──► wait_list ──► queue ◄── cancellation
 //!             semaphore ──► queue
 //!             scope ──► wait_group    oneshot: the waker of either end    join_set: a list and a waker

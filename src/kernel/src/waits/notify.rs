@@ -3,7 +3,7 @@
 //! **A notification for one ends one wait, of now or, kept as the one permit, of later; one for all ends each wait that was created
 //! before it, and no other. One that was chosen and is dropped passes its notification on.**
 //!
-//! | a task that waits                                         | whoever notifies                                      |
+//! | a task that waits                                         | a task that notifies                                  |
 //! |-----------------------------------------------------------|-------------------------------------------------------|
 //! | created: remembers how often all were notified            | for one, under the lock: serves the first that waits, |
 //! | under one lock: were all notified since? is there a permit? takes it; if not, enqueues its waiter | or leaves a permit |
@@ -31,7 +31,7 @@ pub struct State<H: Host, W> {
 }
 
 impl<H: Host, W: Waker> State<H, W> {
-    /// Nobody waits, and nothing has happened.
+    /// No task waits, and nothing has happened.
     pub const fn new() -> Self {
         State { has_permit: false, rounds: 0, list: WaitList::new() }
     }
@@ -77,7 +77,7 @@ pub struct Notify<H: Host, W: Waker + Send + 'static> {
 }
 
 impl<H: Host, W: Waker + Send + 'static> Notify<H, W> {
-    /// Nobody waits, and nothing has happened.
+    /// No task waits, and nothing has happened.
     pub fn new() -> Self {
         Notify { state: H::Lock::new(State::new()) }
     }

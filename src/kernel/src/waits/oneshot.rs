@@ -1,6 +1,6 @@
 //! One value, from one task to another. tokio: `sync::oneshot`.
 //!
-//! **The value is received once, or comes back, or is dropped with the receiver. Whoever waits at one end is woken by what the other
+//! **The value is received once, or comes back, or is dropped with the receiver. A waiter at one end is woken by what the other
 //! does: the receiver by the value or by the sender's end, the sender by the receiver's end.**
 //!
 //! | the receiver                                            | the sender                                         |
@@ -85,7 +85,7 @@ impl<T, W: Waker> State<T, W> {
         Left { wakes: self.sender.waker.take(), own: self.receiver.waker.take() }
     }
 
-    /// Is nobody there to receive?
+    /// Is the receiver gone?
     pub const fn is_closed(&self) -> bool {
         self.receiver.is_gone
     }
@@ -95,7 +95,7 @@ impl<T, W: Waker> State<T, W> {
         self.value.is_some()
     }
 
-    /// Receives, if nobody has to wait for that.
+    /// Receives, if that needs no wait.
     ///
     /// # Errors
     /// There is nothing, now or for ever.
@@ -188,7 +188,7 @@ impl<T, W: Waker, L: Lock<State<T, W>>> Oneshot<T, W, L> {
         })
     }
 
-    /// Under one lock: whoever changes what is waited for finds the waker, or was seen.
+    /// Under one lock: a change of what is waited for finds the waker, or was seen.
     fn poll<R, B: Lender<Waker = W>>(
         &self,
         lender: &mut B,

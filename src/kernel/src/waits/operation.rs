@@ -1,6 +1,6 @@
 //! An operation that the system completes, and what it uses meanwhile: a buffer, a file. Go: none; Windows: `OVERLAPPED`.
 //!
-//! **What the system may still use is freed by nobody before the operation is complete, and after that once: by the task that waits
+//! **What the system may still use is not freed before the operation is complete, and after that once: by the task that waits
 //! for it, or, if that has given up, by the thread that takes the completion. A task that waits is woken by the completion.**
 //!
 //! | the task                                                      | the thread that takes the completion                  |
@@ -22,7 +22,7 @@ use core::task::Poll;
 
 /// What it is under its lock. `B`: what is held; `R`: the result.
 pub struct State<B, R, W> {
-    /// `None`: somebody has taken it, to free it.
+    /// `None`: it was taken, to be freed.
     held: Option<B>,
     result: Option<R>,
     has_given_up: bool,
@@ -134,7 +134,7 @@ impl<B, R, W: Waker, L: Lock<State<B, R, W>>> Operation<B, R, W, L> {
     /// The task waits for the result, and what was held.
     pub fn poll(&self, lender: &mut impl Lender<Waker = W>) -> Poll<(B, R)> {
         loop {
-            // Under one lock: whoever completes it finds the waker, or was seen.
+            // Under one lock: its completion finds the waker, or was seen.
             match self.with(|state| state.take().ok_or_else(|| state.waits(lender))) {
                 Ok(taken) => return Poll::Ready(taken),
                 Err(Waits::Yes(old)) => {

@@ -1,10 +1,10 @@
 //! The tasks of a runtime that have waited once and have not ended: so a shutdown finds them. tokio: `OwnedTasks`.
 //!
-//! **Of a runtime that is shut down each task ends once: on the M that runs it, or by whoever shuts down; and each that never ran
-//! is given back once.** A task that runs, or is queued, is in somebody's hands. One that waits is in nobody's: so it is listed,
+//! **Of a runtime that is shut down each task ends once: on the M that runs it, or by the thread that shuts down; and each that never ran
+//! is given back once.** A task that runs, or is queued, is in a thread's hands. One that waits is in none's: so it is listed,
 //! with a waker of its own, from its first wait to its end.
 //!
-//! | a task's M, and whoever wakes the task                      | who shuts down, when the scheduler is closed: no M is left    |
+//! | a task's M, and a waker of the task                         | the shutdown, when the scheduler is closed: no M is left    |
 //! |-------------------------------------------------------------|----------------------------------------------------------------|
 //! | 1. polled for the first time, it waits: listed, and then the M lets go of it | 1. takes what is queued                        |
 //! | 2. woken: queued, or, closed, left as it was                | 2. [ends](OwnedTasks::end_started) of that what is listed; what is not never ran, and is given back |
@@ -12,7 +12,7 @@
 //!
 //! A wake takes the scheduler's lock to queue a task: before the close, and step 1 on the right finds it; or after, and it is left to
 //! step 3. No M is left when the list is looked at: nothing comes on it any more, and what comes off it is what this thread ends.
-//! The rights to a task's future, which decide who ends it, are [`task`](crate::task)'s.
+//! The rights to a task's future, which decide which thread ends it, are [`task`](crate::task)'s.
 //!
 //! Checked by: verification/src/models/owned_tasks.rs
 
@@ -71,7 +71,7 @@ impl<H: Host, T: Owned> OwnedTasks<H, T> {
         Key(key.expect("there is no memory for four billion tasks"))
     }
 
-    /// The task has ended. What was listed is the caller's to drop, without a lock; `None`: whoever shuts down has it. `then` gets
+    /// The task has ended. What was listed is the caller's to drop, without a lock; `None`: the shutdown has it. `then` gets
     /// the row that it was on, under its lock.
     pub fn remove(&self, Key(key): Key, then: impl FnOnce(&mut Slab<T>)) -> Option<T> {
         let key = key.get() as usize - 1;

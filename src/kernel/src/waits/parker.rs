@@ -1,7 +1,7 @@
 //! How a thread sleeps on one word of the system's: a futex. Go: `note`, `notesleep`, `notewakeup`.
 //!
 //! **What was written before an unpark is seen after the park that uses it up; one unpark is remembered, and not two.** A
-//! park that is over, for whatever reason, leaves nobody asleep.
+//! park that is over, for whatever reason, leaves no thread asleep.
 //!
 //! | the waker, in [`unpark`](FutexParker::unpark) | the sleeper, in [`park`](FutexParker::park)  |
 //! |-----------------------------------------------|----------------------------------------------|
@@ -30,7 +30,7 @@ pub trait FutexWord: Send + Sync + 'static {
     #[track_caller]
     fn fetch_sub(&self, value: u32, order: Ordering) -> u32;
     /// Waits, if `expected` is there, until a [`wake_one`](FutexWord::wake_one); may return spuriously. The comparison and the
-    /// beginning of the wait are one step, to whoever wakes.
+    /// beginning of the wait are one step, for a waker.
     fn wait(&self, expected: u32);
     /// The same, for `nanos` at most.
     fn wait_timeout(&self, expected: u32, nanos: Nanos);
@@ -38,7 +38,7 @@ pub trait FutexWord: Send + Sync + 'static {
     fn wake_one(&self);
 }
 
-/// Nobody sleeps, nothing is remembered.
+/// No thread sleeps, nothing is remembered.
 pub const EMPTY: u32 = 0;
 /// The next `park` returns at once.
 pub const NOTIFIED: u32 = EMPTY + 1;

@@ -1,10 +1,10 @@
 //! Tasks that wait, at a channel for instance: waiters with numbers, and queues through them. Go: `sudog`, `waitq`.
 //!
-//! A waiter is taken when somebody has to wait. Whoever serves it takes it out of its queue and leaves there what came of
+//! A waiter is taken when a task has to wait. The server takes it out of its queue and leaves there what came of
 //! it; its owner comes for that, and gives the waiter back. All of it happens under the lock of whose the waiters are. Waiters
 //! are used again, so a wait allocates nothing once there have been as many at a time.
 //!
-//! **A waiter is served once, in the order of coming, and its waker is given to whoever serves it.**
+//! **A waiter is served once, in FIFO order, and its waker is given to the server.**
 //!
 //! Checked by: verification/src/models/chan.rs, verification/src/models/wait_group.rs
 
@@ -16,13 +16,13 @@ use slab::Slab;
 /// No waiter.
 const NONE: usize = usize::MAX;
 
-/// Where somebody waits, or has been served and has not come for it yet.
+/// Where a task waits, or has been served and has not come for it yet.
 pub struct Waiter<H: Host, T, W> {
     /// A sender's value until it is taken; a receiver's as soon as it is given.
     pub value: Option<T>,
     /// What the waiting came to. `None`: it goes on.
     pub outcome: Option<Outcome>,
-    /// Among the values that were given to receivers, the how manieth.
+    /// Its index among the values that were given to receivers.
     pub number: u64,
     /// `None`: has been served, and is woken; or is yet to be polled.
     pub waker: Option<W>,
@@ -43,12 +43,12 @@ pub enum Outcome {
 }
 
 impl<H: Host, T, W> Waiter<H, T, W> {
-    /// Of who waits for `waker` to be woken: a sender, with a value; a case of a select, with a ticket.
+    /// Of a task that waits for `waker` to be woken: a sender, with a value; a case of a select, with a ticket.
     pub fn new(waker: W, value: Option<T>, ticket: Option<Ticket<H>>) -> Self {
         Waiter { value, ticket, ..Self::of(Some(waker)) }
     }
 
-    /// Of who waits for nothing that is handed over. `None`: its task is yet to be polled.
+    /// Of a task that waits for nothing that is handed over. `None`: its task is yet to be polled.
     pub fn of(waker: Option<W>) -> Self {
         let (before, behind, is_queued) = (NONE, NONE, false);
         Waiter { value: None, outcome: None, number: 0, waker, ticket: None, before, behind, is_queued }
@@ -115,7 +115,7 @@ pub struct WaitQueue {
 }
 
 impl WaitQueue {
-    /// Nobody.
+    /// None.
     pub const fn new() -> Self {
         WaitQueue { first: NONE, last: NONE }
     }

@@ -22,7 +22,7 @@
 //!
 //! When a try need not be made at all is [`drained`](crate::waits::drained)'s to say.
 //!
-//! **Who waits is counted until it can be run**: [`Waiting`]. Pair `awaited`.
+//! **A waiter is counted until it can be run**: [`Waiting`]. Pair `awaited`.
 //!
 //! | the last that waited gives up, in [`gave_up`](Waiting::gave_up) | an M that claims the poller, in `Sched::sleep` |
 //! |-----------------------------------------------------------------|------------------------------------------------|
@@ -67,7 +67,7 @@ pub trait Source: Send + 'static {
     fn arm(&self, interest: Interest) -> Result<(), Self::Error>;
 }
 
-/// A socket, and who waits for it. `W` is what wakes a task.
+/// A socket, and its waiters. `W` is what wakes a task.
 pub struct Entry<H: Host, S: Source, W: Send + 'static> {
     next_id: Atomic<H, u64>,
     /// How often each direction was reported. Written under the lock.
@@ -85,7 +85,7 @@ struct State<S, W> {
     source: Option<S>,
     /// The oldest first.
     waiters: [Vec<Waiter<W>>; 2],
-    /// Which directions a report will come for, or has that the poller has yet to look at. Whoever is on a list is armed for.
+    /// Which directions a report will come for, or has that the poller has yet to look at. Each listed waiter is armed for.
     armed: Interest,
     is_closed: bool,
 }
@@ -108,7 +108,7 @@ pub enum Waits<W> {
 
 /// Why a task cannot wait.
 pub enum Refused<E, W> {
-    /// Nobody waits any more.
+    /// No task waits any more.
     Closed(W),
     /// The system would not. It is to be counted down again.
     Arm(E, W),
@@ -136,7 +136,7 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
         self.next_id.fetch_add(1, Relaxed)
     }
 
-    /// Does anybody wait under `id`? `None`: nobody waits any more.
+    /// Does a task wait under `id`? `None`: no task waits any more.
     pub fn is_waiting(&self, direction: Direction, id: u64) -> Option<bool> {
         self.state.with(|state| {
             let is_there = state.list(direction).iter().any(|waiter| waiter.id == Some(id));
@@ -178,7 +178,7 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
     /// or, if there are [`SLOTS`] of them, of the oldest. `counts` is called for one more, before it can be woken.
     ///
     /// # Errors
-    /// Nobody waits any more, or the system would not.
+    /// No task waits any more, or the system would not.
     pub fn wait(
         &self,
         direction: Direction,
@@ -219,7 +219,7 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
 
     /// The task that waits under `id` gives up. Its waker, if it still waited: to be counted down.
     pub fn leave(&self, direction: Direction, id: u64) -> Option<W> {
-        // It stays armed: a report that comes finds nobody, and that is all.
+        // It stays armed: a report that comes finds no waiter, and that is all.
         self.state.with(|state| {
             let list = state.list(direction);
             let at = list.iter().position(|waiter| waiter.id == Some(id))?;
@@ -248,7 +248,7 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
         })
     }
 
-    /// Nobody waits any more: takes those that do.
+    /// Takes all waiters.
     pub fn close(&self, wakers: &mut Vec<W>) {
         self.state.with(|state| {
             state.is_closed = true;
@@ -262,7 +262,7 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
     fn mark_last(&self, directions: Interest) {
         for (is_so, direction) in [(directions.read, Direction::Read), (directions.write, Direction::Write)] {
             if is_so {
-                // Relaxed: written under the lock. Who tries between the count and this has seen a tick that is not this one.
+                // Relaxed: written under the lock. A task that tries between the count and this has seen a tick that is not this one.
                 self.ticks[direction as usize].store(self.ticks(direction) | LAST, Relaxed);
             }
         }
@@ -297,7 +297,7 @@ impl<S: Source, W> State<S, W> {
         self.drain(Direction::Write, wakers);
     }
 
-    /// Arms for whoever is on a list, unless it is.
+    /// Arms for the listed waiters, unless it is.
     fn arm(&mut self, is_armed_each_time: bool) -> Result<(), S::Error> {
         if !is_armed_each_time {
             return Ok(());
@@ -318,7 +318,7 @@ impl<S: Source, W> State<S, W> {
 pub struct Waiting<H: Host>(Atomic<H, u64>);
 
 impl<H: Host> Waiting<H> {
-    /// Nobody.
+    /// None.
     #[track_caller]
     pub fn new() -> Self {
         Waiting(Atomic::new(0))
@@ -344,7 +344,7 @@ impl<H: Host> Waiting<H> {
         if gone == 0 || self.0.fetch_sub(gone, Relaxed) != gone {
             return false;
         }
-        // `awaited`: an M that has claimed the poller before is seen, or it sees that nobody waits.
+        // `awaited`: an M that has claimed the poller before is seen, or it sees that no task waits.
         store_load::<H>();
         true
     }
@@ -356,7 +356,7 @@ impl<H: Host> Waiting<H> {
 
     /// How many.
     pub fn count(&self) -> u64 {
-        // Acquire: `awaited`, the M's half: who reads 0 sees those that can be run.
+        // Acquire: `awaited`, the M's half: an M that reads 0 sees those that can be run.
         self.0.load(Acquire)
     }
 }

@@ -1,18 +1,18 @@
 //! What one thread does for others, which wait until it is done: threads are started by a clean one. Go: `newm`, `newmHandoff`,
 //! `templateThread`.
 //!
-//! **Who asks gets an answer, once: what the server made of the request; or, if that has ended, the request itself.** No request is left
+//! **A requester gets an answer, once: what the server made of the request; or, if that has ended, the request itself.** No request is left
 //! when the server ends.
 //!
-//! | who asks, in [`ask`](Requests::ask)                            | the server, in [`serve`](Requests::serve)                   |
+//! | the requester, in [`ask`](Requests::ask)                         | the server, in [`serve`](Requests::serve)                   |
 //! |----------------------------------------------------------------|--------------------------------------------------------------|
 //! | 1. under the lock: over? keeps its request. Else puts it at the end | 1. under the lock: takes the oldest                     |
 //! | 2. unparks the server                                          | 2. does what it asks                                         |
-//! | 3. under the request's lock: answered? done                    | 3. under the request's lock: answers; unparks who asks       |
+//! | 3. under the request's lock: answered? done                    | 3. under the request's lock: answers; unparks the requester  |
 //! | 4. parks; from 3 again                                         | 4. there was none: parks; from 1 again                       |
 //!
 //! Each looks, and then parks, and is unparked after there is something to see. The end, which is the server's own or its panic's,
-//! sets that it is over and takes what is left under one hold of the lock: whoever comes to that later keeps its request.
+//! sets that it is over and takes what is left under one hold of the lock: a thread that comes to that later keeps its request.
 //!
 //! Checked by: verification/src/models/requests.rs
 
@@ -31,9 +31,9 @@ pub enum Unanswered<R> {
 
 /// A request, under its lock.
 enum Slot<R, A> {
-    /// Nobody has begun with it.
+    /// It was not begun.
     Asked(R),
-    /// The server has it, or who asked has its answer.
+    /// The server has it, or the requester has its answer.
     Taken,
     Answered(Result<A, Unanswered<R>>),
 }
@@ -70,7 +70,7 @@ pub enum Next<H: Host, R: Send + 'static, A: Send + 'static> {
 }
 
 impl<H: Host, R: Send + 'static, A: Send + 'static> Request<H, R, A> {
-    /// Nobody knows it yet.
+    /// It is not known yet.
     pub fn new(request: R) -> Arc<Self> {
         Arc::new(Request { slot: H::Lock::new(Slot::Asked(request)), asker: H::Parker::new() })
     }
@@ -83,12 +83,12 @@ impl<H: Host, R: Send + 'static, A: Send + 'static> Request<H, R, A> {
         }
     }
 
-    /// What the server says. Who asked is to be [unparked](Request::unpark) then.
+    /// What the server says. The requester is to be [unparked](Request::unpark) then.
     pub fn set(&self, answer: Result<A, Unanswered<R>>) {
         self.slot.with(|slot| *slot = Slot::Answered(answer));
     }
 
-    /// Whoever asked looks again.
+    /// The requester looks again.
     pub fn unpark(&self) {
         self.asker.unpark();
     }
@@ -207,7 +207,7 @@ impl<H: Host, R: Send + 'static, A: Send + 'static> Requests<H, R, A> {
         }
     }
 
-    /// The server's life: does what is asked, until somebody [ends](Requests::end) it, or `does` panics.
+    /// The server's life: does what is asked, until it is [ended](Requests::end), or `does` panics.
     pub fn serve(&self, mut does: impl FnMut(R) -> A) {
         let _end = self.ends_with();
         loop {

@@ -1,8 +1,8 @@
 //! Waiting for several things, and taking one. Go: `selectgo`.
 //!
 //! A select first tries each case, in random order. If none can go on, it enqueues a waiter at each channel, one after the
-//! other; never does it hold two locks. All its waiters share one word, the [claim](crate::waits::claim), and whoever serves
-//! one must win that. A case that could go on when its waiter was to be enqueued (somebody came in between) makes it withdraw
+//! other; never does it hold two locks. All its waiters share one word, the [claim](crate::waits::claim), and a thread that serves
+//! one must win that. A case that could go on when its waiter was to be enqueued (another thread came in between) makes it withdraw
 //! and begin anew.
 //!
 //! **One case takes effect**, because the claim leaves OPEN by one exchange. **No wake-up is lost**, because each waiter is
@@ -22,7 +22,7 @@ use core::task::Poll;
 /// How many cases a select can have.
 pub const MOST: usize = 64;
 
-/// Several cases, by number, and who asks for them.
+/// Several cases, by number, and their select.
 pub trait Cases<H: Host> {
     /// What comes of the one that was chosen.
     type Output;

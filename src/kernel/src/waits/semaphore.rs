@@ -1,11 +1,11 @@
 //! So many may be in at once. Go: `golang.org/x/sync/semaphore`; tokio: `sync::Semaphore`.
 //!
-//! **No more permits are out than there are; who waits is served in the order of coming, as soon as there are as many as it wants: a
-//! later one that wants fewer does not overtake it; and whoever is served sees what was done before those were given back.**
+//! **No more permits are out than there are; waiters are served in FIFO order, each as soon as there are as many as it wants: a
+//! later one that wants fewer does not overtake it; and a served waiter sees what was done before those were given back.**
 //!
-//! | a task that wants n, in [`poll`](Acquire::poll)                      | whoever gives some back, in [`release`](Semaphore::release) |
+//! | a task that wants n, in [`poll`](Acquire::poll)                      | a holder that gives some back, in [`release`](Semaphore::release) |
 //! |----------------------------------------------------------------------|----------------------------------------------|
-//! | under one lock: nobody waits, and there are n? takes them; if not, enqueues its waiter | under the lock: counts them; as long as the first that waits can have what it wants, takes that and serves it |
+//! | under one lock: no task waits, and there are n? takes them; if not, enqueues its waiter | under the lock: counts them; as long as the first that waits can have what it wants, takes that and serves it |
 //! | sleeps, until it is woken                                            | unlocks; wakes                               |
 //! | or, dropped: leaves the queue, and gives back what it was served; then the next may be served | |
 //!
@@ -116,7 +116,7 @@ impl<H: Host, W: Waker> State<H, W> {
         woken
     }
 
-    /// From now on nobody gets any.
+    /// From now on no permit is given.
     pub fn close(&mut self) -> Woken<W> {
         self.is_closed = true;
         let mut woken = Woken(None, Vec::new());
@@ -175,7 +175,7 @@ impl<H: Host, W: Waker + Send + 'static> Semaphore<H, W> {
         self.state.with(f)
     }
 
-    /// Takes `n`, if they are free and nobody waits for some.
+    /// Takes `n`, if they are free and no task waits for some.
     ///
     /// # Errors
     /// Why not.
@@ -199,7 +199,7 @@ impl<H: Host, W: Waker + Send + 'static> Semaphore<H, W> {
         Ok(())
     }
 
-    /// From now on nobody gets any, and nobody waits.
+    /// From now on no permit is given, and no task waits.
     pub fn close(&self) {
         let woken = self.with(State::close);
         wake(woken);

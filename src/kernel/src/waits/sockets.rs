@@ -1,26 +1,26 @@
 //! Which sockets a poller knows, by key: registered, looked up for a report, forgotten; and the end of all. Go: `pollDesc`,
 //! `pollCache`, in which `fdseq` tells a report of a socket that is gone.
 //!
-//! **After the close nobody waits, whenever a socket was registered; and each that waited is counted down once, by whoever took its
-//! waker.** Who waits for one socket is [`readiness`](crate::waits::readiness)'s; here are all of them, and one lock.
+//! **After the close no task waits, whenever a socket was registered; and each that waited is counted down once, by the thread that took its
+//! waker.** The waiters of one socket are [`readiness`](crate::waits::readiness)'s; here are all of them, and one lock.
 //!
-//! | who registers a socket, and waits for it                       | who closes, in [`close`](Sockets::close)                      |
+//! | a task that registers a socket, and waits for it               | the thread that closes, in [`close`](Sockets::close)          |
 //! |----------------------------------------------------------------|----------------------------------------------------------------|
 //! | 1. under the table's lock: closed? refused. Else it has a key  | 1. under the table's lock: closed; copies all entries          |
 //! | 2. the system knows it by that key, the entry knows its source | 2. under each entry's lock: closed; takes those that wait      |
 //! | 3. waits, under the entry's lock: closed? refused              | 3. wakes them, then counts down                                |
 //!
-//! Whoever comes to the table's lock second sees what the other did: a socket is refused, or its entry is copied; then whoever
-//! comes to the entry's second: who waits is refused, or woken.
+//! The thread that comes to the table's lock second sees what the other did: a socket is refused, or its entry is copied; then the one that
+//! comes to the entry's second: a waiter is refused, or woken.
 //!
-//! | an M that polls, in [`get`](Sockets::get)                      | who forgets, in [`forget`](Sockets::forget)                   |
+//! | an M that polls, in [`get`](Sockets::get)                      | a task that forgets, in [`forget`](Sockets::forget)           |
 //! |----------------------------------------------------------------|----------------------------------------------------------------|
-//! | 1. has a report of a key                                       | 1. under the table's lock: nobody has the key                  |
+//! | 1. has a report of a key                                       | 1. under the table's lock: the key is free                     |
 //! | 2. under the table's lock: copies the entry that has it, if any | 2. under the entry's lock: takes those that wait; the source goes |
 //! | 3. under the entry's lock: takes those that wait for the report | 3. drops the wakers, then counts down                         |
 //!
-//! **A report for a key that is gone, or another's by now, harms nobody.** A key is free before the system has forgotten its socket: a
-//! report that is on its way meets nobody, or the next socket of that key, whose tasks try once for nothing. Who holds an entry that
+//! **A report for a key that is gone, or another's by now, does no harm.** A key is free before the system has forgotten its socket: a
+//! report that is on its way meets no socket, or the next socket of that key, whose tasks try once for nothing. A holder of an entry that
 //! was forgotten meanwhile finds no waiter in it, and no source to arm. Each list is emptied under the lock of its entry, so what
 //! one of the three takes the others do not find.
 //!
@@ -66,7 +66,7 @@ pub type KeyedResult<H, S, W, E> = Result<Arc<Keyed<H, S, W>>, NotRegistered<E>>
 /// Why a socket is not known to the poller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotRegistered<E> {
-    /// Nobody waits any more.
+    /// No task waits any more.
     Closed,
     /// The system would not.
     System(E),
@@ -101,13 +101,13 @@ impl<H: Host, S: Source, W: Send + 'static> Table<H, S, W> {
 }
 
 impl<H: Host, S: Source, W: Send + 'static> Sockets<H, S, W> {
-    /// None, and nobody waits.
+    /// None, and no task waits.
     #[track_caller]
     pub fn new() -> Self {
         Sockets { table: H::Lock::new(Table { entries: Slab::new(), is_closed: false }), waiting: Waiting::new() }
     }
 
-    /// How many wait. Whoever adds a waker to an entry, or takes one out, counts it here.
+    /// How many wait. Each waker that is added to an entry, or taken out, is counted here.
     pub fn waiting(&self) -> &Waiting<H> {
         &self.waiting
     }
@@ -127,10 +127,10 @@ impl<H: Host, S: Source, W: Send + 'static> Sockets<H, S, W> {
         self.with(|table| table.entries.get(key).cloned())
     }
 
-    /// Makes a socket known: `add` tells the system, by a key; `start` has it report, when whoever polls finds the entry.
+    /// Makes a socket known: `add` tells the system, by a key; `start` has it report, when the polling thread finds the entry.
     ///
     /// # Errors
-    /// [`NotRegistered`]: it is closed, or `add` or `start` failed. Nobody has the key then.
+    /// [`NotRegistered`]: it is closed, or `add` or `start` failed. The key is free then.
     pub fn register(
         &self,
         is_armed_each_time: bool,
@@ -151,10 +151,10 @@ impl<H: Host, S: Source, W: Send + 'static> Sockets<H, S, W> {
         }
     }
 
-    /// Nobody has the key of this entry any more. Once for each.
+    /// The key of this entry is free now. Once for each.
     ///
     /// # Panics
-    /// If nobody has.
+    /// If it was free.
     pub fn remove(&self, entry: &Keyed<H, S, W>) {
         drop(self.with(|table| table.entries.remove(entry.key))); // not under the lock
     }
@@ -168,7 +168,7 @@ impl<H: Host, S: Source, W: Send + 'static> Sockets<H, S, W> {
         self.give_up(wakers, drop)
     }
 
-    /// Nobody waits any more. `wake` gets the wakers of those that did, without a lock. `true`: there were any.
+    /// No task waits any more. `wake` gets the wakers of those that did, without a lock. `true`: there were any.
     pub fn close(&self, wake: impl FnMut(W)) -> bool {
         let entries = self.with(|table| {
             table.close();

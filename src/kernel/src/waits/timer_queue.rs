@@ -1,23 +1,23 @@
 //! Timers as wakers: registered, cancelled, moved, fired; and served to the last after the runtime's end.
 //!
-//! **A timer is fired once, by whoever takes it off its heap, or is cancelled; and who sleeps is woken in time, also if it
+//! **A timer is fired once, by the thread that takes it off its heap, or is cancelled; and a sleeper is woken in time, also if it
 //! registers while the runtime is shut down.** The heaps are the kernel's [`Timers`]; that an M looks in time, as long as there
 //! are Ms, is the kernel's affair. After [`close`](TimerQueue::close) none may look, and a thread of its own serves what sleeps.
 //!
-//! | who sleeps, in [`add`](TimerQueue::add)     | who shuts down, in [`close`](TimerQueue::close) |
+//! | a sleeper, in [`add`](TimerQueue::add)      | the shutdown, in [`close`](TimerQueue::close)   |
 //! |---------------------------------------------|-------------------------------------------------|
 //! | 1. its timer, under the lock of its shard   | 1. sets `is_closed`                             |
 //! | 2. reads `is_closed`: has it served         | 2. counts, under the lock of every shard: has them served |
 //!
-//! Whoever comes to the shard's lock second sees what the other did before. That is so of each shard, so each is counted: to
+//! The thread that comes to the shard's lock second sees what the other did before. That is so of each shard, so each is counted: to
 //! stop at the first that has a timer would leave the others' adders without an order.
 //!
-//! | who has it served, in [`serve`](TimerQueue::serve) | the thread that serves, in [`wait_for_due`](TimerQueue::wait_for_due) |
+//! | a thread that has it served, in [`serve`](TimerQueue::serve) | the thread that serves, in [`wait_for_due`](TimerQueue::wait_for_due) |
 //! |-----------------------------------------------------|------------------------------------------------|
 //! | 1. the timer is there                               | 1. under the lock: reads the earliest; due, or none? ends |
 //! | 2. under the lock: unparks that thread, or starts one | 2. parks until then; from 1 again            |
 //!
-//! Who [cancels](TimerQueue::remove) the last timer after the close unparks that thread as well: so it ends, and does not sleep until then.
+//! A task that [cancels](TimerQueue::remove) the last timer after the close unparks that thread as well: so it ends, and does not sleep until then.
 //!
 //! Checked by: verification/src/models/timer_queue.rs
 
@@ -85,7 +85,7 @@ impl<H: Host, W: Send + 'static> TimerQueue<H, W> {
         waker
     }
 
-    /// After [`close`](TimerQueue::close): if nothing sleeps any more, who serves ends.
+    /// After [`close`](TimerQueue::close): if nothing sleeps any more, the serving thread ends.
     #[cold]
     fn end_if_none(&self) {
         if self.deadline() == NEVER && self.is_served.with(|is_served| *is_served) {
@@ -107,7 +107,7 @@ impl<H: Host, W: Send + 'static> TimerQueue<H, W> {
     }
 
     /// Some that are due, or none, of this shard first: the caller wakes each, and takes again.
-    #[must_use = "what is taken here is woken by nobody else"]
+    #[must_use = "what is taken here is not woken elsewhere"]
     pub fn take_due(&self, shard: usize, now: Nanos) -> Vec<W> {
         self.timers.take_due(shard, now)
     }
@@ -127,15 +127,15 @@ impl<H: Host, W: Send + 'static> TimerQueue<H, W> {
         !self.timers.is_any()
     }
 
-    /// From now on the runtime's threads may look no more. `true`: somebody sleeps, and is to be [served](TimerQueue::serve).
-    #[must_use = "what sleeps now is served by nobody"]
+    /// From now on the runtime's threads may look no more. `true`: a task sleeps, and is to be [served](TimerQueue::serve).
+    #[must_use = "what sleeps now is not served yet"]
     pub fn close(&self) -> bool {
         // Relaxed: each shard's lock is taken after it, to count: what is added later sees it.
         self.is_closed.store(true, Relaxed);
         !self.is_empty()
     }
 
-    /// After [`close`](TimerQueue::close): sees to it that a thread serves what sleeps. `start` starts one, or cannot; then who
+    /// After [`close`](TimerQueue::close): sees to it that a thread serves what sleeps. `start` starts one, or cannot; then the one that
     /// sleeps sleeps until the next comes, which tries again.
     pub fn serve(&self, start: impl FnOnce() -> bool) {
         let was_served = self.is_served.with(|is_served| {

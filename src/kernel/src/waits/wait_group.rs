@@ -1,8 +1,8 @@
 //! Waiting until several have done. Go: `sync.WaitGroup`.
 //!
-//! **Who waits goes on once the count has been zero after it began to wait, and sees all that was done before.**
+//! **A waiter goes on once the count has been zero after it began to wait, and sees all that was done before.**
 //!
-//! | who waits | who has done |
+//! | a task that waits | a task that is done |
 //! |-----------|--------------|
 //! | under one lock: sees a count, enqueues its waiter | under one lock: counts down; at zero serves all waiters |
 //! | sleeps, until it is woken | unlocks; wakes them |
@@ -22,7 +22,7 @@ pub struct State<H: Host, W> {
 }
 
 impl<H: Host, W: Waker> State<H, W> {
-    /// Nobody is waited for.
+    /// The count is zero.
     pub const fn new() -> Self {
         State { count: 0, list: WaitList::new() }
     }
@@ -63,7 +63,7 @@ pub struct WaitGroup<H: Host, W: Waker + Send + 'static> {
 }
 
 impl<H: Host, W: Waker + Send + 'static> WaitGroup<H, W> {
-    /// Waits for nobody yet.
+    /// Its count is zero.
     pub fn new() -> Self {
         WaitGroup { state: H::Lock::new(State::new()) }
     }
@@ -84,8 +84,8 @@ impl<H: Host, W: Waker + Send + 'static> WaitGroup<H, W> {
         self.with(|state| state.count_up(n))
     }
 
-    /// One has done; if it was the last, all that wait go on. `false`: nobody was left.
-    #[must_use = "nobody may have been left"]
+    /// One has done; if it was the last, all that wait go on. `false`: the count was zero.
+    #[must_use = "the count may have been zero"]
     pub fn done(&self) -> bool {
         let woken = self.with(State::count_down);
         let was_counted = woken.is_some();
@@ -112,7 +112,7 @@ pub struct Wait<'a, H: Host, W: Waker + Send + 'static> {
 }
 
 impl<H: Host, W: Waker + Send + 'static> Wait<'_, H, W> {
-    /// Is it over? If not it waits, by the lender's waker. Under one lock: whoever is the last to be done finds the waiter, or was
+    /// Is it over? If not it waits, by the lender's waker. Under one lock: the last to be done finds the waiter, or was
     /// seen.
     pub fn poll(&mut self, lender: &mut impl Lender<Waker = W>) -> Poll<()> {
         let look = |state: &mut State<H, W>, served| (served != Served::No || state.count == 0).then_some(());

@@ -1,10 +1,10 @@
 //! Tasks that wait for the same thing and are handed nothing but the news: what groups, condition variables,
 //! `Notify`, watched values, broadcasts and barriers have in common.
 //!
-//! **Whoever looks and waits does both under one lock, so it finds what it waits for, or is found by whoever brings that about;
-//! it is served once, in the order of coming, and by the waker of its last poll.**
+//! **A task looks and waits under one lock, so it finds what it waits for, or is found by the thread that brings that about;
+//! it is served once, in FIFO order, and by the waker of its last poll.**
 //!
-//! | a task that waits, in [`poll`](Place::poll)      | whoever brings it about                        |
+//! | a task that waits, in [`poll`](Place::poll)      | a thread that brings it about                  |
 //! |--------------------------------------------------|------------------------------------------------|
 //! | under one lock: looks, and enqueues its waiter   | under the same lock: changes the state, serves |
 //! | sleeps, until it is woken                        | unlocks; wakes                                 |
@@ -37,7 +37,7 @@ pub enum Served {
 }
 
 impl<H: Host, W: Waker> WaitList<H, W> {
-    /// Nobody waits.
+    /// No task waits.
     pub const fn new() -> Self {
         WaitList { waiters: Waiters::new(), queue: WaitQueue::new() }
     }
@@ -47,7 +47,7 @@ impl<H: Host, W: Waker> WaitList<H, W> {
         self.queue.join(&mut self.waiters, Waiter::of(waker))
     }
 
-    /// Serves the one that has waited longest. `None`: nobody waits. Its waker is to be woken as soon as the lock is free.
+    /// Serves the one that has waited longest. `None`: no task waits. Its waker is to be woken as soon as the lock is free.
     pub fn serve_one(&mut self) -> Option<Option<W>> {
         let key = self.queue.next(&mut self.waiters)?;
         let waiter = self.waiters.get(key);
@@ -88,7 +88,7 @@ impl<H: Host, W: Waker> Default for WaitList<H, W> {
 /// Which list of a state a task waits in.
 pub type ListOf<S, H, W> = fn(&mut S) -> &mut WaitList<H, W>;
 
-/// Where one task waits, if it does. Whoever has one [leaves](Place::leave) before it is dropped.
+/// Where one task waits, if it does. Its owner [leaves](Place::leave) before it is dropped.
 #[derive(Default)]
 pub struct Place(Option<usize>);
 

@@ -23,7 +23,7 @@ pub fn forget<W: Waker>(wakers: impl IntoIterator<Item = W>) {
     wakers.into_iter().for_each(Waker::forget);
 }
 
-/// Who polls, and gives copies of its waker. One that may be copied under a lock is given at once; any other is prepared
+/// The polling task, which gives clones of its waker. One that may be copied under a lock is given at once; any other is prepared
 /// outside, before.
 pub trait Lender {
     /// What it gives.

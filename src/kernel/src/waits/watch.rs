@@ -1,6 +1,6 @@
 //! The latest value, and waiting for a later one. tokio: `sync::watch`.
 //!
-//! **Whoever has seen a version and waits goes on once there is a later one, or no sender; and reads a value at least as late as the
+//! **A receiver that has seen a version and waits goes on once there is a later one, or no sender; and reads a value at least as late as the
 //! version that it takes for seen. So no change is missed, and what is read last is what was sent last.**
 //!
 //! | a receiver                                                  | a sender                                                |
@@ -9,7 +9,7 @@
 //! | sleeps, until it is woken                                   | under it, under the state's lock: counts the version, serves all that wait |
 //! | holds the value's lock, for reading: reads the value and, under the state's lock, the version | unlocks both; wakes |
 //!
-//! The version is counted while the value is locked for writing, so whoever has it locked for reading finds both of one sending. The
+//! The version is counted while the value is locked for writing, so a reader that has it locked finds both of one sending. The
 //! value's lock is always taken first.
 //!
 //! Checked by: verification/src/models/watch.rs
@@ -37,7 +37,7 @@ pub trait Slot {
     fn write<R>(&self, f: impl FnOnce(&mut Self::Value) -> R) -> R;
 }
 
-/// What is counted, and who waits.
+/// The version and the wait list.
 pub struct State<H: Host, W> {
     version: u64,
     senders: usize,
@@ -113,7 +113,7 @@ pub struct Watch<H: Host, W: Waker + Send + 'static, S> {
 }
 
 impl<H: Host, W: Waker + Send + 'static, S: Slot> Watch<H, W, S> {
-    /// With a value, one sender, and so many receivers, who have seen it.
+    /// With a value, one sender, and so many receivers that have seen it.
     pub fn new(slot: S, receivers: usize) -> Self {
         Watch { slot, state: H::Lock::new(State::new(receivers)) }
     }
@@ -133,7 +133,7 @@ impl<H: Host, W: Waker + Send + 'static, S: Slot> Watch<H, W, S> {
         self.slot.read(|| self.with(|state| state.version))
     }
 
-    /// Changes the value. `change` is called with the value locked, and says whether it is another now. If it panics, nobody is
+    /// Changes the value. `change` is called with the value locked, and says whether it is another now. If it panics, no receiver is
     /// notified of what it has changed until then.
     pub fn modify(&self, change: impl FnOnce(&mut S::Value) -> bool) -> bool {
         let woken = self.slot.write(|value| change(value).then(|| self.with(State::count_version)));

@@ -45,7 +45,7 @@ pin_project! {
     /// ```
     ///
     /// * **One thread more** for a runtime of ours that needs it: it runs a `current_thread` runtime of tokio's, with its poller and its
-    ///   timers. The first [`Compat`] starts it, and it ends with our runtime. It is nobody's worker. Outside of every runtime of ours there
+    ///   timers. The first [`Compat`] starts it, and it ends with our runtime. It runs no worker. Outside of every runtime of ours there
     ///   is one for the process, which stays.
     /// * **What is spawned inside** by `tokio::spawn` runs on that thread, not on spinpark's workers, and one after the other; there
     ///   our runtime is [entered](crate::Runtime::enter): [`spinpark::spawn`](crate::spawn) runs tasks on its workers, as everywhere, and
@@ -53,7 +53,7 @@ pin_project! {
     ///   `spawn_blocking` has tokio's threads.
     /// * **When spinpark's runtime is shut down** its tasks are dropped, in the context; then those that were given to `tokio::spawn`. One
     ///   that computes is waited for, as tasks of ours are; what is in `spawn_blocking` is not.
-    /// * **Deadlocks** are not detected any more once that thread is there: for all that is known it will wake somebody.
+    /// * **Deadlocks** are not detected any more once that thread is there: for all that is known it will wake a task.
     /// * **`block_in_place`** panics, as in any `current_thread` runtime; `spinpark::blocking` is what to take.
     /// * **Stackful goroutines**: the context belongs to the thread. A poll that waits in its middle by
     ///   [`wait`](crate::Wait::wait) holds it across a wait, which
@@ -103,7 +103,7 @@ impl<F: Future> Compat<F> {
         Ok(Compat { handle, future: Some(future) })
     }
 
-    /// In the context of a tokio runtime of yours. It must be run by somebody: a `current_thread` runtime, by its `block_on`.
+    /// In the context of a tokio runtime of yours. It must be driven: a `current_thread` runtime, by its `block_on`.
     ///
     /// When it is shut down, its sockets give errors, and its timers panic when they are polled: that panic is the task's.
     pub fn with_handle(handle: Handle, future: F) -> Self {
@@ -160,7 +160,7 @@ fn handle_around() -> io::Result<Handle> {
         if let Some(beside) = tasks.shared().companion.get_or_start(start)? {
             return Ok(beside.handle.clone());
         }
-        // Our runtime was shut down: who still polls something in it finds the process's.
+        // Our runtime was shut down: a future that is still polled in it finds the process's.
     }
     let mut place = OF_THE_PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     let beside = match place.take() {
@@ -190,12 +190,12 @@ impl Drop for Beside {
     }
 }
 
-/// What the thread does. It makes the runtime itself: one that is dropped on a thread of somebody else's, perhaps tokio's, panics.
+/// What the thread does. It makes the runtime itself: one that is dropped on another thread, perhaps tokio's, panics.
 fn serve(tasks: Option<Tasks>, reports: &Sender<io::Result<Handle>>, ended: oneshot::Receiver<()>) {
     let ours = tasks.map(|tasks| handle::Handle { tasks });
     let _inside = ours.as_ref().map(handle::Handle::enter);
     let built = Builder::new_current_thread().enable_io().enable_time().build();
-    // Whoever asked waits for this.
+    // The requester waits for this.
     match built {
         Ok(runtime) => {
             let _ = reports.send(Ok(runtime.handle().clone()));

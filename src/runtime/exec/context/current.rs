@@ -208,7 +208,7 @@ impl Context {
         Context::in_place(|context| role!(context, role => is_asked_to_yield(role))).flatten() == Some(true)
     }
 
-    /// The same, on the host `H`. `None`: there is nobody to ask.
+    /// The same, on the host `H`. `None`: there is no P here.
     #[inline(never)]
     pub(in crate::runtime::exec) fn is_asked_on<H: OnHost>() -> Option<bool> {
         let is_asked = |role: &Role<H>| match role {

@@ -112,7 +112,7 @@ thread_state!(
 );
 
 impl Drop for Context {
-    /// A thread that ends is outside of all tasks; but `exit` in a task ends the process, thread locals first: nobody needs that P any more.
+    /// A thread that ends is outside of all tasks; but `exit` in a task ends the process, thread locals first: that P is needed no more.
     fn drop(&mut self) {
         mem::forget(self.cores.replace(Role::Outside));
     }
@@ -244,7 +244,7 @@ impl Context {
         Context::try_with(|context| context.stopped.set(runtime_id));
     }
 
-    /// Changes how often the task is bound to this thread; a foreign binding is nobody's.
+    /// Changes how often the task is bound to this thread; a foreign binding is ignored.
     pub(in crate::runtime) fn change_locks(change: fn(&mut Locks)) {
         Context::try_with(|context| {
             let mut now = context.locks.get();

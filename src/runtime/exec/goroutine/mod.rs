@@ -17,7 +17,7 @@
 //!    M: run another task
 //! ```
 //!
-//! So a goroutine is a task like any other, to the scheduler and to whoever wakes, joins, aborts or counts it; and
+//! So a goroutine is a task like any other, to the scheduler and to all that wakes, joins, aborts or counts it; and
 //! whatever can be awaited can be waited for.
 
 #![allow(unsafe_code)]
@@ -77,7 +77,7 @@ pub(in crate::runtime) struct Goroutine<F, T> {
     runtime_id: RuntimeId,
     frame: Frame,
     state: State<F, T>,
-    /// The thread that runs it, and its own stack, refer to the frame: whoever has `&mut` of this has not the frame alone.
+    /// The thread that runs it, and its own stack, refer to the frame: `&mut` of this is not exclusive access to the frame.
     _pinned: PhantomPinned,
 }
 
@@ -87,7 +87,7 @@ enum State<F, T> {
     Over,
 }
 
-// SAFETY: what is in it is `f`, which is `Send`, or afterwards the stack on which it runs, which nobody else looks at, with
+// SAFETY: what is in it is `f`, which is `Send`, or afterwards the stack on which it runs, which no other thread looks at, with
 // a result that is `Send`. There is such a stack only in a runtime whose builder was promised, by `stackful_goroutines`,
 // that nothing on it belongs to the thread it was suspended on. Its task-local values are counted by it and its stack alone. The pointers in the frame are set anew by each thread
 // before it uses them, or point into the stack.
@@ -275,7 +275,7 @@ impl Frame {
     /// be on another thread.
     #[inline(never)]
     fn poll<F: Future>(&self, future: Pin<&mut F>) -> Poll<F::Output> {
-        // SAFETY: set by whoever changed to this stack, for as long as the thread is on it.
+        // SAFETY: set by the thread that changed to this stack, for as long as the thread is on it.
         let waker = unsafe { &*self.waker.get() };
         future.poll(&mut task::Context::from_waker(waker))
     }
@@ -383,7 +383,7 @@ fn wait_with_thread<F: Future>(waits: Waits, mut future: Pin<&mut F>, at: &'stat
         Ok(value) => value,
         Err(Unmet::Closed) => unwind(),
         Err(Unmet::Deadlock(_)) => {
-            panic!("deadlock: a thread of a deterministic runtime waits for what nobody will bring")
+            panic!("deadlock: a thread of a deterministic runtime waits for what no task will bring")
         }
     }
 }

@@ -57,7 +57,7 @@ impl<T> stackful::Stack for OnOwnStack<T> {
     }
 }
 
-/// This thread is on the stack of a goroutine, as long as this lives. Inlined: whoever resumes one is on the same thread
+/// This thread is on the stack of a goroutine, as long as this lives. Inlined: the resumer is on the same thread
 /// afterwards.
 pub(in crate::runtime) struct OnStack<'a> {
     frame: &'a Frame,

@@ -18,7 +18,7 @@ impl Context {
         with_stacks(runtime_id, Stacks::take)
     }
 
-    /// Nobody uses it any more.
+    /// It is unused from now on.
     pub(in crate::runtime) fn put_stack(runtime_id: RuntimeId, stack: Stack) {
         let mut unused = Some((runtime_id, stack));
         // A thread that runs tasks is asked for a stack again; and gives this one back in the end.

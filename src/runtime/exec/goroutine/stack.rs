@@ -29,7 +29,7 @@ const CLEANED: usize = 16;
 /// What the system maps at once.
 struct Chunk(system::Region);
 
-/// A stack that nobody uses, or that whoever has it uses.
+/// A stack that is free, or used by its owner.
 pub(in crate::runtime) struct Stack {
     base: NonZeroUsize,
     size: usize,
@@ -61,7 +61,7 @@ impl Stack {
 
     /// Gives its memory back to the system. It can be used as before, and is empty.
     fn clean(&self) {
-        // Nobody uses it: it was put away.
+        // It is unused: it was put away.
         let _ = self.chunk.0.forget(self.base.get() - self.size, self.size);
     }
 }
@@ -80,7 +80,7 @@ pub(in crate::runtime) struct Stacks {
 
 #[derive(Default)]
 struct Rest {
-    /// They hold memory that nobody needs.
+    /// They hold memory that is not needed.
     dirty: Vec<Stack>,
     clean: Vec<Stack>,
 }
@@ -141,7 +141,7 @@ impl Stacks {
         stack.ok_or_else(|| io::ErrorKind::OutOfMemory.into())
     }
 
-    /// Nobody uses it any more. Returns whether there is something to [`clean`](Stacks::clean) now that there was not.
+    /// It is unused from now on. Returns whether there is something to [`clean`](Stacks::clean) now that there was not.
     pub(in crate::runtime) fn put(&self, row: usize, stack: Stack) -> bool {
         let mut kept = self.row(row);
         if kept.len() < KEPT {
@@ -268,7 +268,7 @@ mod system {
         /// The bytes from `start` on are 0 from now on, and take no memory.
         pub(in crate::runtime) fn forget(&self, start: usize, len: usize) -> io::Result<()> {
             let start = core::ptr::with_exposed_provenance_mut(start);
-            // SAFETY: within our own mapping; nobody uses this part.
+            // SAFETY: within our own mapping; this part is unused.
             unsafe { rustix::mm::madvise(start, len, rustix::mm::Advice::LinuxDontNeed)? };
             Ok(())
         }
@@ -277,7 +277,7 @@ mod system {
     impl Drop for Region {
         fn drop(&mut self) {
             let start = core::ptr::with_exposed_provenance_mut(self.start);
-            // SAFETY: our own mapping, of which nobody uses anything: each stack keeps it.
+            // SAFETY: our own mapping, unused: each stack in use keeps it.
             let _ = unsafe { munmap(start, self.len) };
         }
     }
@@ -344,7 +344,7 @@ mod tests {
             while stacks.is_dirty() {
                 stacks.clean();
             }
-            // SAFETY: it is mapped, as `stacks` lives, and nobody uses it.
+            // SAFETY: it is mapped, as `stacks` lives, and unused.
             assert_eq!(unsafe { written.read() }, 0, "the memory was kept");
             let made = stacks.made();
             let again: Vec<_> = (0..KEPT + 40).map(|_| stacks.take(0).expect("memory for stacks")).collect();

@@ -26,7 +26,7 @@ struct Me {
 
 impl Drop for Me {
     fn drop(&mut self) {
-        self.turn.give(Whose::Nobody(mem::replace(&mut self.ended, Ok(()))));
+        self.turn.give(Whose::Ended(mem::replace(&mut self.ended, Ok(()))));
     }
 }
 
@@ -38,7 +38,7 @@ enum Whose {
     /// The fiber is not wanted: it has not begun, and ends.
     Dropped,
     /// The fiber has ended, by this panic perhaps.
-    Nobody(thread::Result<()>),
+    Ended(thread::Result<()>),
 }
 
 struct Turn {
@@ -110,7 +110,7 @@ impl Fiber {
         self.has_begun = true;
         self.turn.give(Whose::Fiber);
         let ended = match mem::replace(&mut *self.turn.wait_for_fiber(), Whose::Resumer) {
-            Whose::Nobody(ended) => ended,
+            Whose::Ended(ended) => ended,
             Whose::Resumer | Whose::Fiber | Whose::Dropped => return false,
         };
         let joined = self.thread.take().map_or(Ok(()), JoinHandle::join);

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 /// What a dispatch takes, and a checkpoint.
 pub(super) const STEP: Nanos = 1_000;
-/// The stack of a simulated thread, if nobody says.
+/// The default stack size of a simulated thread.
 pub(super) const STACK: usize = 1 << 20;
 /// For so long a thread that could go on for ever does so; then another has its turn.
 const SLICE: Nanos = 10_000_000;
@@ -22,7 +22,7 @@ const SLICE: Nanos = 10_000_000;
 const PATIENCE: u32 = 10_000;
 /// A task is held back for fewer dispatches.
 pub(super) const HOLD: usize = 32;
-/// So many ticks of the monitor in a row, while nobody else runs, and it has seen all there is to see.
+/// So many ticks of the monitor in a row, while no other thread runs, and it has seen all there is to see.
 pub(super) const LONELY: u32 = 1_000;
 /// The thread that has the machine.
 pub(super) const MAIN: usize = 0;
@@ -88,9 +88,9 @@ pub(super) struct Machine {
     pub(super) is_closed: Cell<bool>,
 }
 
-/// What came of a try to run somebody.
+/// What came of a try to run a thread.
 enum Went {
-    /// Somebody ran, or time went by.
+    /// A thread ran, or time went by.
     On,
     /// It is the turn of the main thread.
     Main,
@@ -165,7 +165,7 @@ impl Machine {
         threads.iter().enumerate().filter(|(_, thread)| is_ready(thread)).map(|(n, _)| n).collect()
     }
 
-    /// The earliest moment that somebody waits for. A monitor that has seen everything waits for nothing.
+    /// The earliest moment that a thread waits for. A monitor that has seen everything waits for nothing.
     fn earliest(&self) -> Option<Nanos> {
         let is_over = self.lonely.get() >= LONELY;
         let moment = |thread: &Thread| match thread.state {
@@ -254,7 +254,7 @@ impl Machine {
             }
             None => panic!(
                 "a deterministic runtime waits for one of its tasks, to shut down or to stop the world, and that task \
-                 waits for what nobody will bring"
+                 waits for what no task will bring"
             ),
         }
     }

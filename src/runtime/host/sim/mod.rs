@@ -283,7 +283,7 @@ pub(in crate::runtime) fn abandon() {
 }
 
 /// If this thread's machine has done its duty, it is no more. One whose last task has dropped its runtime is there until
-/// somebody asks.
+/// it is asked for.
 fn dismantle_old() {
     let Some(machine) = machine() else { return };
     if machine.is_closed.get() && machine.current.get() == MAIN {
@@ -318,7 +318,7 @@ fn check_again(number: Number, is_open: impl FnOnce() -> bool) {
     }
     match number.is_any() {
         true => panic!(
-            "a deterministic runtime was used by another thread than the one that built it: nobody but that thread may \
+            "a deterministic runtime was used by another thread than the one that built it: only that thread may \
              spawn in it, wake its tasks, wait for them or shut it down"
         ),
         false => panic!(

@@ -66,7 +66,7 @@ mod a_parker {
         let number = machine_for(Some(0)).expect("there is none yet");
         let caught = catch_unwind(|| <Sim as Host>::Parker::new().park());
         let payload = caught.expect_err("it was left");
-        assert!(payload.downcast_ref::<&str>().is_some_and(|text| text.contains("nobody will bring")));
+        assert!(payload.downcast_ref::<&str>().is_some_and(|text| text.contains("no task will bring")));
         finish(number);
     }
 

@@ -90,7 +90,7 @@ impl<T> AsyncFd<T> {
         &mut self.inner
     }
 
-    /// What it was made of, for which nobody waits any more. Its mode is left as it is.
+    /// What it was made of; no task waits for it any more. Its mode is left as it is.
     pub fn into_inner(self) -> T {
         self.inner
     }
@@ -202,7 +202,7 @@ impl<T: AsRawFd> AsRawFd for AsyncFd<T> {
     }
 }
 
-/// A file descriptor that was ready a moment ago. It may be no more: somebody else may have been faster.
+/// A file descriptor that was ready a moment ago. It may no longer be: another task may have been faster.
 #[must_use = "it was waited for; `try_io` makes the attempt"]
 pub struct AsyncFdReadyGuard<'a, T> {
     fd: &'a AsyncFd<T>,

@@ -16,7 +16,7 @@ pub struct Interest {
 impl Interest {
     /// Something to read, or that no more will come.
     pub const READABLE: Interest = Interest { read: true, write: false };
-    /// Room to write, or nobody that would read it.
+    /// Room to write, or no reader is left.
     pub const WRITABLE: Interest = Interest { read: false, write: true };
 
     /// Both of them.
@@ -54,7 +54,7 @@ impl Ready {
         self.0.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) || self.is_read_closed()
     }
 
-    /// There may be room to write, or nobody reads any more.
+    /// There may be room to write, or no reader is left.
     pub fn is_writable(self) -> bool {
         self.0.intersects(PollFlags::OUT | PollFlags::HUP | PollFlags::ERR)
     }
@@ -64,7 +64,7 @@ impl Ready {
         self.0.intersects(PollFlags::HUP) || self.0.intersects(READ_HANG_UP)
     }
 
-    /// Nobody would read what is written.
+    /// No reader is left.
     pub fn is_write_closed(self) -> bool {
         self.0.intersects(PollFlags::HUP | PollFlags::ERR)
     }

@@ -236,7 +236,7 @@ mod what_cannot_be_waited_for {
         let error = crate::runtime::io::netpoll::driver::block_on(
             reader.async_io(Interest::READABLE, |_| Err::<(), _>(io::ErrorKind::WouldBlock.into())),
         )
-        .expect_err("nobody polls");
+        .expect_err("no poller is left");
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }

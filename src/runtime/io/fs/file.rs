@@ -358,7 +358,7 @@ impl OpenOptions {
         self
     }
 
-    /// Who may do what with it, if it is made.
+    /// Its permission bits, if it is made.
     #[cfg(unix)]
     pub fn mode(&mut self, mode: u32) -> &mut Self {
         std::os::unix::fs::OpenOptionsExt::mode(&mut self.0, mode);

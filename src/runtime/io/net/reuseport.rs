@@ -14,7 +14,7 @@ impl TcpListener {
     /// chooses one, which is that of all.
     ///
     /// Each has a queue of its own in the system, and a task of its own accepts from it: so tasks that accept on several cores do
-    /// not contend for one. Linux chooses the listener by the addresses and ports of both ends, not by who is free: a task that
+    /// not contend for one. Linux chooses the listener by the addresses and ports of both ends, not by load: a task that
     /// accepts slowly keeps those waiting that came to its listener, and a listener that is dropped takes them along. Other systems
     /// may give all to the last one. Other processes of the same user may listen there too, if they say so.
     ///
@@ -140,7 +140,7 @@ mod tests {
                 drop(alone);
                 let both = TcpListener::bind_many(at, 2).await.expect("it is free");
                 assert_eq!(both.len(), 2);
-                crate::time::timeout(Duration::from_millis(1), both[0].accept()).await.expect_err("nobody connects");
+                crate::time::timeout(Duration::from_millis(1), both[0].accept()).await.expect_err("no client connects");
             });
         }
 

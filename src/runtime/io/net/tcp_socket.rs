@@ -318,11 +318,11 @@ mod tests {
             run(async {
                 let socket = TcpSocket::new_v4().expect("a socket");
                 socket.bind("[::1]:0".parse().expect("an address")).expect_err("it is of the other version");
-                let nobody = {
+                let unused = {
                     let listener = TcpListener::bind(loopback()).await.expect("a listener");
                     listener.local_addr().expect("an address")
                 };
-                let refused = socket.connect(nobody).await.expect_err("nobody listens");
+                let refused = socket.connect(unused).await.expect_err("no socket listens");
                 assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
             });
             let error = TcpSocket::new_v4().expect_err("there is no runtime");

@@ -44,8 +44,8 @@ async fn read_all(stream: &TcpStream) -> io::Result<Vec<u8>> {
     }
 }
 
-/// An address at which nobody listens.
-fn nobody() -> SocketAddr {
+/// An address at which no socket listens.
+fn unused() -> SocketAddr {
     net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("an address")
 }
 
@@ -196,7 +196,7 @@ mod a_listener {
                 let refused = listener.accept().await.expect_err("there is no file to be had");
                 assert_eq!(refused.raw_os_error(), error.raw_os_error());
             }
-            // Nor does who connects get one.
+            // Nor does the connecting side get one.
             let refused = TcpStream::connect(address).await.expect_err("there is no file to be had");
             assert_eq!(refused.raw_os_error(), error.raw_os_error());
             files.truncate(files.len() - 2);
@@ -216,7 +216,7 @@ mod a_connection {
     fn is_refused_where_nobody_listens() {
         run(async {
             for _ in 0..20 {
-                let error = TcpStream::connect(nobody()).await.expect_err("nobody is there");
+                let error = TcpStream::connect(unused()).await.expect_err("no peer is there");
                 assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
                 assert!(error.raw_os_error().is_some(), "it is not the system's: {error:?}");
             }
@@ -232,7 +232,7 @@ mod a_connection {
         run(async {
             // So often the system chooses that port.
             for often in [1, 2, 3] {
-                let (address, tries) = (nobody(), Cell::new(0));
+                let (address, tries) = (unused(), Cell::new(0));
                 let socket = || {
                     let socket = new_socket(AddressFamily::INET)?;
                     if tries.replace(tries.get() + 1) < often {
@@ -252,7 +252,7 @@ mod a_connection {
     fn is_one_to_itself_if_its_socket_was_bound_there() {
         run(async {
             let socket = crate::runtime::io::net::TcpSocket::new_v4().expect("a socket");
-            socket.bind(nobody()).expect("bound");
+            socket.bind(unused()).expect("bound");
             let address = socket.local_addr().expect("an address");
             let stream = socket.connect(address).await.expect("connected");
             assert_eq!(stream.local_addr().expect("an address"), stream.peer_addr().expect("an address"));
@@ -266,9 +266,9 @@ mod a_connection {
         run(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a listener");
             let address = listener.local_addr().expect("an address");
-            let stream = TcpStream::connect(&[nobody(), address, nobody()][..]).await.expect("the second is there");
+            let stream = TcpStream::connect(&[unused(), address, unused()][..]).await.expect("the second is there");
             assert_eq!(stream.peer_addr().expect("an address"), address);
-            let error = TcpStream::connect(&[nobody(), nobody()][..]).await.expect_err("nobody is there");
+            let error = TcpStream::connect(&[unused(), unused()][..]).await.expect_err("no peer is there");
             assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
             let error = TcpStream::connect(&[][..]).await.expect_err("there is no address");
             assert_eq!(error.kind(), ErrorKind::InvalidInput);
@@ -286,7 +286,7 @@ mod a_connection {
         });
     }
 
-    /// Linux drops what comes to a queue that is full, and who knocked tries again after a second.
+    /// Linux drops what comes to a queue that is full, and the client tries again after a second.
     #[cfg(target_os = "linux")]
     #[test]
     fn is_waited_for_and_can_be_given_up() {
@@ -750,7 +750,7 @@ mod a_datagram {
             drop(gone);
             one.connect(address).await.expect("connected");
             one.send(b"x").await.expect("sent");
-            let error = one.recv(&mut [0]).await.expect_err("nobody is there");
+            let error = one.recv(&mut [0]).await.expect_err("no peer is there");
             assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
         });
     }
@@ -814,7 +814,7 @@ mod on_unix {
             assert_eq!(client.read(&mut buffer).await.expect("the end"), 0);
             UnixStream::connect(&path.0).await.expect("connected");
             server.await;
-            let error = UnixStream::connect(&path.0).await.expect_err("nobody listens any more");
+            let error = UnixStream::connect(&path.0).await.expect_err("no socket listens any more");
             assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
         });
     }
@@ -845,7 +845,7 @@ mod on_unix {
             writer.await;
             let mut ours = ours.into_std().expect("std's");
             assert_eq!(ours.read(&mut [0]).expect("the end"), 0);
-            ours.write_all(b"x").expect_err("nobody is there");
+            ours.write_all(b"x").expect_err("no peer is there");
         });
     }
 

@@ -85,7 +85,7 @@ impl UnixStream {
     /// meanwhile; but the future cannot be dropped then, its thread waits.
     ///
     /// # Errors
-    /// If the caller is no task; those of the system: nobody listens there.
+    /// If the caller is no task; those of the system: no socket listens there.
     pub async fn connect(path: impl AsRef<Path>) -> io::Result<UnixStream> {
         Self::connect_addr(&SocketAddr::from_pathname(path)?).await
     }
@@ -126,7 +126,7 @@ impl UnixStream {
         self.0.get().peer_addr()
     }
 
-    /// Who is at the other end: as whom that process ran when it connected or listened.
+    /// The peer's credentials: those of its process when it connected or listened.
     ///
     /// # Errors
     /// Those of the system.
@@ -182,7 +182,7 @@ impl UnixDatagram {
     /// From now on, [`send`](UnixDatagram::send) is to this path, and only what comes from there is received.
     ///
     /// # Errors
-    /// Those of the system: nobody is there.
+    /// Those of the system: no peer is there.
     pub fn connect(&self, path: impl AsRef<Path>) -> io::Result<()> {
         self.0.get().connect(path)
     }
@@ -190,7 +190,7 @@ impl UnixDatagram {
     /// Sends one datagram to where it is [connected](UnixDatagram::connect) to. Waits while too many are on their way.
     ///
     /// # Errors
-    /// Those of the system: it is not connected, the datagram is too long, nobody is there any more; and if the runtime
+    /// Those of the system: it is not connected, the datagram is too long, the peer is gone; and if the runtime
     /// was shut down.
     ///
     /// # Cancel safety

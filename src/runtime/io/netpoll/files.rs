@@ -1,6 +1,6 @@
 //! Operations on files, in a ring: started by a task, completed by the M that polls.
 //!
-//! Who frees the buffer, and who is woken, is [`operation`](crate::waits::operation). A task that waits for a file is counted as one
+//! The owner of the buffer, and the task to wake, are [`operation`]'s business(crate::waits::operation). A task that waits for a file is counted as one
 //! that waits for a socket is ([`Waiting`](crate::waits::readiness::Waiting)): before the operation is started, until it has been woken,
 //! or has given up.
 

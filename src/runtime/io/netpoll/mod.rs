@@ -2,7 +2,7 @@
 //!
 //! Go: `netpoll`, `pollDesc`, `netpollBreak`, `netpollWaiters`.
 //!
-//! A socket is tried first; only if it would block its task waits, as a waker in the list of its direction. Who is on which list, and
+//! A socket is tried first; only if it would block its task waits, as a waker in the list of its direction. Which task is on which list, and
 //! what becomes of the system's reports, is [`readiness`](crate::waits::readiness); how a wait is ended,
 //! [`interrupt`](crate::waits::interrupt). Here is the system, and the table of sockets.
 //!

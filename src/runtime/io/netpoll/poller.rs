@@ -27,7 +27,7 @@ pub(crate) type Hook = Box<dyn Fn() + Send + Sync>;
 pub(crate) struct Netpoll {
     pub(super) system: Arc<System>,
     pub(super) sockets: Sockets<Cores, Source, TaskWaker>,
-    /// Whoever polls holds it.
+    /// The polling thread holds it.
     pub(super) batch: Mutex<Batch>,
     last_error: Mutex<Option<Arc<io::Error>>>,
     pub(super) on_first: OnceLock<Hook>,
@@ -61,7 +61,7 @@ impl Netpoll {
         }
     }
 
-    /// Waits until a socket is ready that somebody waits for, for `timeout` at most (`None`: for ever; zero: not at
+    /// Waits until a socket is ready that a task waits for, for `timeout` at most (`None`: for ever; zero: not at
     /// all), or until it is [interrupted](Netpoll::interrupt), and wakes the tasks that waited. Returns how many it has woken. A
     /// signal does not end it.
     ///
@@ -77,7 +77,7 @@ impl Netpoll {
         for change in changes.drain(..) {
             if let Some(entry) = self.sockets.get(change.key) {
                 let taken = entry.take_ready(change.what, change.end, wakers);
-                // Under the lock of its entry: who is about to forget it does so before, or finds the new request.
+                // Under the lock of its entry: a thread that is about to forget it does so before, or finds the new request.
                 let started = change.ended.and_then(|_| entry.with_source(|source| source.start(change.ended)));
                 [taken, started.unwrap_or(Ok(()))]
                     .into_iter()
@@ -115,14 +115,14 @@ impl Netpoll {
         self.sockets.waiting().is_any()
     }
 
-    /// What to call when somebody waits and nobody did. It is called by that task, without a lock; when it runs, others
+    /// What to call when the first task waits. It is called by that task, without a lock; when it runs, others
     /// may have changed that again. Only the first hook counts.
     pub(crate) fn set_on_first(&self, hook: Hook) {
         // The second is dropped.
         let _ = self.on_first.set(hook);
     }
 
-    /// What to call when nobody waits any more, because the last has given up: its future or its socket was dropped,
+    /// What to call when no task waits any more, because the last has given up: its future or its socket was dropped,
     /// or the poller closed. It is not called when `poll` has woken the last. As for the rest see
     /// [`set_on_first`](Netpoll::set_on_first).
     pub(crate) fn set_on_none(&self, hook: Hook) {
@@ -135,12 +135,12 @@ impl Netpoll {
         self.system.name()
     }
 
-    /// The last error of the system's poller that could be returned to nobody, if there was one.
+    /// The last error of the system's poller that had no caller to be returned to, if there was one.
     pub(crate) fn last_error(&self) -> Option<Arc<io::Error>> {
         lock(&self.last_error).clone()
     }
 
-    /// Wakes all that wait, and lets nobody wait any more: what would block fails. What does not block still works.
+    /// Wakes all tasks that wait, and lets none wait any more: what would block fails. What does not block still works.
     pub(crate) fn close(&self) {
         let were_any = self.sockets.close(TaskWaker::wake);
         self.if_last(were_any);

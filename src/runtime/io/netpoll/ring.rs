@@ -3,7 +3,7 @@
 //! The queues, and their orderings, are the crate io-uring's. It asks for promises, and they are what is unsafe here: that one thread at
 //! a time is in a queue, which a lock for each sees to; and that what an entry points to lives until it is complete. Only operations on
 //! files point to anything, their buffers; [`UnderWay`] has a share in each until its completion is taken, and a ring that is dropped
-//! waits for that. (The kernel uses them on for a while after a ring is closed.) Who frees a buffer is
+//! waits for that. (The kernel uses them on for a while after a ring is closed.) The protocol of a buffer's owners is
 //! [`operation`](crate::waits::operation).
 //!
 //! | a thread submits                                | a thread takes completions                              |
@@ -114,7 +114,7 @@ impl Ring {
             What::SyncData => opcode::Fsync::new(fd).flags(FsyncFlags::DATASYNC).build(),
         };
         // SAFETY: the buffer is the operation's, in which `under_way` has a share until the completion was taken. The operation
-        // gives it to nobody before it is complete, and does not look into it. It is not empty, if it is pointed to.
+        // gives it to no other before it is complete, and does not look into it. It is not empty, if it is pointed to.
         match unsafe { self.submit(&entry.user_data(started.number)) } {
             Ok(()) => self.until_taken(),
             Err(error) => {
@@ -146,7 +146,7 @@ impl Ring {
             if numbers.is_empty() {
                 return;
             }
-            // Also whoever waits now, for ever: it takes what there is, and lets us in.
+            // Also the thread that waits now, for ever: it takes what there is, and lets us in.
             let _ = self.nop(bell);
             numbers.into_iter().for_each(|number| drop(self.cancel(number, bell)));
             let _ = self.wait(Some(Duration::from_millis(1)), &mut each);
@@ -162,7 +162,7 @@ impl Ring {
     /// Gives an entry to the kernel. If that has no room now, the next call takes it along.
     ///
     /// # Safety
-    /// What the entry points to lives until its completion was taken, and nobody else uses it until then.
+    /// What the entry points to lives until its completion was taken, and no other thread uses it until then.
     ///
     /// # Errors
     /// The queue stays full: the kernel did not get the entry.
@@ -171,13 +171,13 @@ impl Ring {
         for _ in 0..TRIES {
             if !is_queued {
                 let _turn = lock(&self.submission);
-                // SAFETY: whoever makes a `SubmissionQueue` holds this lock until it is dropped. What the entry points to is our
+                // SAFETY: the maker of a `SubmissionQueue` holds this lock until it is dropped. What the entry points to is our
                 // caller's promise.
                 is_queued = unsafe { self.ring.submission_shared().push(entry).is_ok() };
             }
             match self.ring.submit() {
                 Ok(_) if is_queued => return Ok(()),
-                // The kernel has no memory, or too many completions wait, so nobody waits for one; or a signal came.
+                // The kernel has no memory, or too many completions wait, so no thread waits for one; or a signal came.
                 Ok(_) | Err(_) => thread::yield_now(),
             }
         }
@@ -220,7 +220,7 @@ impl Ring {
 
     /// Takes what is there. Was anything?
     fn take(&self, _turn: &MutexGuard<'_, ()>, each: &mut impl FnMut(Completion)) -> bool {
-        // SAFETY: whoever makes a `CompletionQueue` holds the lock of which it was given the guard, until it is dropped.
+        // SAFETY: the maker of a `CompletionQueue` holds the lock of which it was given the guard, until it is dropped.
         let queue = unsafe { self.ring.completion_shared() };
         let is_any = !queue.is_empty();
         for entry in queue {

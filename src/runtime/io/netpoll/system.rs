@@ -3,7 +3,7 @@
 //! `polling` reports once and has to be armed again, because that is what all systems can do; each wait of it on Linux
 //! is six system calls, and each arming one. Here a socket is given to epoll once, reports what *changes* (edges), and a
 //! wait is one call. So on Linux a round trip of an echo makes the system calls that tokio's makes. With the feature `io-uring` there is a
-//! ring for who asks for it ([`uring`](super::uring)), if the system gives one.
+//! ring where it is asked for ([`uring`](super::uring)), if the system gives one.
 //!
 //! In tests all are there, and go through the same tests.
 
@@ -185,7 +185,7 @@ mod linux {
         /// From now on `socket` reports what changes; at once what it is ready for.
         pub(in crate::runtime::io::netpoll) fn add(&self, socket: &Arc<dyn Socket>, key: usize) -> io::Result<()> {
             use epoll::EventFlags as Flags;
-            // Urgent bytes are waited for by nobody. But a read stops at them, with more behind.
+            // No task waits for urgent bytes. But a read stops at them, with more behind.
             let all = Flags::IN | Flags::OUT | Flags::RDHUP | Flags::PRI | Flags::ET;
             Ok(epoll::add(&self.epoll, socket.as_fd(), epoll::EventData::new_u64(key as u64), all)?)
         }

@@ -194,7 +194,7 @@ mod a_poll {
         theirs.write_all(b"x").expect("written");
         netpoll.poll(LONG);
         assert_eq!(bell.rings(), 1);
-        assert_eq!(is_awaited.load(SeqCst), 1, "nobody seemed to be woken, though one was about to be");
+        assert_eq!(is_awaited.load(SeqCst), 1, "no task seemed to be woken, though one was about to be");
         assert!(!netpoll.is_awaited());
     }
 
@@ -210,7 +210,7 @@ mod a_poll {
         theirs.write_all(b"x").expect("written");
         assert_eq!(netpoll.poll(LONG), 1);
         assert_eq!((reader.rings(), writer.rings()), (1, 0));
-        // Nobody tries again, so only the poller itself can have armed it.
+        // No task tries again, so only the poller itself can have armed it.
         theirs.set_nonblocking(true).expect("set");
         let start = Instant::now();
         while writer.rings() == 0 {
@@ -233,7 +233,7 @@ mod a_poll {
         let start = Instant::now();
         while waiting(&netpoll) > 0 {
             netpoll.poll(Some(Duration::from_millis(10)));
-            assert!(start.elapsed() < Duration::from_secs(20), "somebody was forgotten");
+            assert!(start.elapsed() < Duration::from_secs(20), "a task was forgotten");
         }
         assert_eq!((reader.rings(), writer.rings()), (1, 1));
     }
@@ -394,7 +394,7 @@ mod who_waits {
 mod a_hook {
     use super::*;
 
-    /// How often the first came, and how often nobody was left.
+    /// How often the first came, and how often none was left.
     fn counters(netpoll: &Netpoll) -> impl Fn() -> (usize, usize) + use<> {
         let [first, none] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
         let count = |counter: &Arc<AtomicUsize>| -> Hook {
@@ -486,8 +486,8 @@ mod a_socket {
     fn takes_its_wakers_along_outside_of_the_lock() {
         let netpoll = netpoll();
         let [(socket, _one), (inner, _other)] = [connection(&netpoll), connection(&netpoll)];
-        let (_bell, nobody) = Bell::silent();
-        assert!(read(&inner, &nobody).is_pending());
+        let (_bell, silent) = Bell::silent();
+        assert!(read(&inner, &silent).is_pending());
         // Dropped with the waker that owns it, and panics in the end.
         struct Noisy(Option<Registered<TcpStream>>);
         impl Drop for Noisy {
@@ -528,7 +528,7 @@ mod a_socket {
         assert!(!netpoll.is_awaited());
         socket.write_all(b"x").expect("written");
         assert_eq!(theirs.read(&mut [0; 2]).expect("read"), 1);
-        // It can be registered again, and the old event, if there is one, harms nobody.
+        // It can be registered again, and the old event, if there is one, does no harm.
         theirs.write_all(b"x").expect("written");
         let socket = Registered::new(Arc::clone(&netpoll), socket).expect("registered");
         netpoll.poll(NOT_AT_ALL);

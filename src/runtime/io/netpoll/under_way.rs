@@ -1,6 +1,6 @@
 //! The operations on files that the kernel has not completed, each by its number.
 //!
-//! **A number is of one operation, and never of another**, so a cancellation that comes too late meets nobody. (It comes again after
+//! **A number is of one operation, and never of another**, so a cancellation that comes too late does nothing. (It comes again after
 //! 2^31 operations.) Numbers of polls are smaller, others' greater: one bit says that it is an operation's.
 
 use crate::host::Host;
@@ -105,7 +105,7 @@ impl UnderWay {
     }
 }
 
-/// The kernel has completed these. How many tasks wait no more for whom there is no waker?
+/// The kernel has completed these. How many tasks without a waker wait no more?
 pub(super) fn take_complete(complete: &mut Vec<(Arc<FileOperation>, i32)>, wakers: &mut Vec<TaskWaker>) -> usize {
     let mut finished = 0;
     for (operation, result) in complete.drain(..) {

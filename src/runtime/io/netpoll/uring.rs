@@ -37,7 +37,7 @@ use std::sync::{Arc, Mutex};
 const BELL: u64 = u64::MAX;
 /// The number of a request to cancel another.
 const CANCELS: u64 = u64::MAX - 1;
-/// How many entries can be queued before the kernel takes them, and how many completions before somebody does.
+/// How many entries can be queued before the kernel takes them, and how many completions before a thread does.
 const ROOM: (u32, u32) = (256, 4096);
 
 /// A ring, and the generation of the last request.
@@ -77,7 +77,7 @@ impl Uring {
             *generation = generation.wrapping_add(1) & (u32::MAX >> 1);
             Request(u64::from(*generation) << 32 | u64::from(key))
         };
-        // Urgent bytes are waited for by nobody. But a read stops at them, with more behind.
+        // No task waits for urgent bytes. But a read stops at them, with more behind.
         let wanted = (Flags::IN | Flags::OUT | Flags::RDHUP | Flags::PRI).bits();
         self.ring.poll(socket.as_fd(), wanted, request.0)?;
         Ok(request)
@@ -111,7 +111,7 @@ impl Uring {
         self.ring.start(file, work)
     }
 
-    /// Nobody waits for this operation any more.
+    /// No task waits for this operation any more.
     pub(super) fn cancel(&self, number: u64) -> io::Result<()> {
         self.ring.cancel(number, CANCELS)
     }
@@ -134,7 +134,7 @@ fn report(request: Request, result: i32, has_more: bool) -> Change {
     let (what, end) = match u32::try_from(result) {
         Ok(flags) => (reported(Flags::from_bits_retain(flags)).0, BOTH),
         Err(_) if result == -Errno::CANCELED.raw_os_error() => (Interest::default(), Interest::default()),
-        // Whoever tries gets the error.
+        // The task that tries gets the error.
         Err(_) => (BOTH, BOTH),
     };
     let ended = (!has_more).then_some(request);

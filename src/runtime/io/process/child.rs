@@ -15,7 +15,7 @@ use std::{io, mem};
 
 /// What a child reads as its standard input. When it is dropped, the child finds the end there.
 pub type ChildStdin = PipeWriter;
-/// What a child writes to its standard output. It ends when nobody has the other end any more: the child, and its children.
+/// What a child writes to its standard output. It ends when no process has the other end any more: the child, and its children.
 pub type ChildStdout = PipeReader;
 /// What a child writes to its standard error. As for the rest see [`ChildStdout`].
 pub type ChildStderr = PipeReader;
@@ -40,7 +40,7 @@ enum State {
         exit: Exit,
     },
     Ended(ExitStatus),
-    /// It was given to who reaps it.
+    /// It was given to the reaper.
     Left,
 }
 
@@ -49,7 +49,7 @@ impl Child {
         match Self::try_new(netpoll, child, kill_on_drop) {
             Ok(child) => Ok(child),
             Err((error, mut child)) => {
-                // Nobody could wait for it.
+                // No task could wait for it.
                 let _ = child.kill();
                 reap::later(child);
                 Err(error)
@@ -88,7 +88,7 @@ impl Child {
     /// How it has ended, if it has.
     ///
     /// # Errors
-    /// Those of the system: somebody else in this process has waited for it.
+    /// Those of the system: another part of this process has waited for it.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         if let State::Runs { child, .. } = &mut self.state {
             match child.try_wait()? {

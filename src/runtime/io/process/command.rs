@@ -107,7 +107,7 @@ impl Command {
         self
     }
 
-    /// The user as whom it runs.
+    /// The user id it runs with.
     pub fn uid(&mut self, id: u32) -> &mut Self {
         self.std.uid(id);
         self
@@ -150,7 +150,7 @@ impl Command {
     /// Dropped before it is ready, the child runs on or is killed, as [`kill_on_drop`](Command::kill_on_drop) says.
     pub async fn status(&mut self) -> io::Result<ExitStatus> {
         let mut child = self.spawn()?;
-        // Whoever does not take them does not write or read, either.
+        // A caller that does not take them does not write or read, either.
         drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
         child.wait().await
     }

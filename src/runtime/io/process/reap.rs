@@ -1,4 +1,4 @@
-//! Children that nobody waits for any more.
+//! Children that no task waits for any more.
 
 use std::process::Child;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +27,7 @@ pub(super) fn later(child: Child) {
 /// Takes the status of those that have ended and were left.
 pub(super) fn sweep() {
     let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
-    // One that somebody else has taken is an error, and gone as well.
+    // One that other code has waited for is an error, and gone as well.
     left.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
 }
 

@@ -11,7 +11,7 @@
 //! # }
 //! ```
 //!
-//! From the first listener on, the signal does nothing else any more: who has listened to SIGINT has to end by himself, and that is
+//! Once a listener exists, the default action is off: after SIGINT the program must exit on its own, and that is
 //! so though the listener is dropped. Other handlers that are installed by the crate signal-hook, or were before, are called, too.
 
 pub mod unix;

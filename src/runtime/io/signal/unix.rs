@@ -44,7 +44,7 @@ kinds! {
     interrupt = consts::SIGINT;
     /// `SIGIO`.
     io = consts::SIGIO;
-    /// `SIGPIPE`: nobody reads what is written. Rust's programs ignore it.
+    /// `SIGPIPE`: no reader is left. Rust's programs ignore it.
     pipe = consts::SIGPIPE;
     /// `SIGQUIT`: Ctrl-\.
     quit = consts::SIGQUIT;
@@ -69,7 +69,7 @@ impl SignalKind {
         self.0
     }
 
-    /// Why nobody can listen to it.
+    /// Why it cannot be listened to.
     fn refused(self) -> Option<&'static str> {
         match self.0 {
             consts::SIGURG => Some("the runtime preempts tasks by SIGURG: listen to another signal"),
@@ -83,7 +83,7 @@ impl SignalKind {
 /// Listens to a signal. It belongs to the caller's runtime.
 ///
 /// # Errors
-/// If the caller is no task, or the system refuses; [`InvalidInput`](io::ErrorKind::InvalidInput) for a signal that nobody can listen
+/// If the caller is no task, or the system refuses; [`InvalidInput`](io::ErrorKind::InvalidInput) for a signal that no task can listen
 /// to: `SIGKILL`, `SIGSTOP`, the errors of programs, and `SIGURG`, by which the runtime preempts tasks.
 ///
 /// ```

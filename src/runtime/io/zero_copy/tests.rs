@@ -100,7 +100,7 @@ mod a_splice {
             let (to, sink) = UnixStream::pair().expect("a pair");
             writer.write_all(b"lost").await.expect("written");
             drop(sink);
-            let error = splice(&reader, &to, 4).await.expect_err("nobody reads it");
+            let error = splice(&reader, &to, 4).await.expect_err("no reader is left");
             assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
         });
     }
@@ -146,7 +146,7 @@ mod a_file {
             let file = file(&noise(MUCH), "unwanted");
             let (to, sink) = UnixStream::pair().expect("a pair");
             drop(sink);
-            let error = to.sendfile(&file, 0, u64::MAX / 2).await.expect_err("nobody reads it");
+            let error = to.sendfile(&file, 0, u64::MAX / 2).await.expect_err("no reader is left");
             assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
         });
     }

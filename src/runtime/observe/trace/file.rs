@@ -89,7 +89,7 @@ impl File {
 
     fn write(&self, to: fs::File) {
         if let Err(error) = self.try_write(BufWriter::with_capacity(1 << 16, to)) {
-            // Without a place to write nobody could read of it.
+            // Without a place to write there is no reader of it.
             let _ = writeln!(io::stderr(), "spinpark: the trace {} is not complete: {error}", self.path.display());
             while !self.take(&mut Vec::new()) {}
         }

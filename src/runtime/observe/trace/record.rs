@@ -6,7 +6,7 @@ use crate::kernel::protocol::syscall::Way;
 use core::fmt;
 use core::panic::Location;
 
-/// Something that happened: when, to whom, and what.
+/// An event: when, of which object, and what.
 ///
 /// Ms and Ps have the scheduler's numbers; Gs are numbered 1, 2, 3… in the order in which they were made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +135,7 @@ pub enum What {
     },
     /// The M, which had none, has this P.
     Got {
-        /// The M that handed it on, or from which it was taken. `None`: nobody had it.
+        /// The M that handed it on, or from which it was taken. `None`: it was idle.
         from: Option<u32>,
     },
     /// The M hands this P on.

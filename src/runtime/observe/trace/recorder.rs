@@ -44,7 +44,7 @@ impl Begin {
 
 /// Keeps in memory what a runtime does: [`Builder::record`](crate::Builder::record). Clones share what they keep.
 ///
-/// Each event takes 64 bytes, and about a tenth of a microsecond of whoever brings it about.
+/// Each event takes 64 bytes, and about a tenth of a microsecond of the thread that causes it.
 #[derive(Clone)]
 pub struct Recorder(Arc<Mutex<Kept>>);
 

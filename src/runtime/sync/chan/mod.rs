@@ -8,7 +8,7 @@
 //!     let (sender, receiver) = chan::bounded(2);
 //!     spawn(async move {
 //!         for n in 1..=4 {
-//!             sender.send(n).await.expect("somebody receives");
+//!             sender.send(n).await.expect("there is a receiver");
 //!         }
 //!     }); // the only sender ends with the task: the channel is closed
 //!     let mut sum = 0;
@@ -32,13 +32,13 @@
 //! | `len(ch)`, `cap(ch)` | [`len()`](Receiver::len), [`capacity()`](Receiver::capacity) |
 //! | a nil channel | `None` as a case of [`select!`](crate::select) |
 //!
-//! Whoever waits is served in the order of coming. A sender that finds a receiver waiting hands it the value, and the
+//! Waiters are served in FIFO order. A sender that finds a receiver waiting hands it the value, and the
 //! receiver's task is the next under the sender's P; a receiver that makes room in a full channel lets the value of the
 //! first waiting sender in.
 //!
 //! **Dropped futures.** A send or a receive can be dropped while it waits. A send that is dropped drops its value, unless
 //! that was taken already ([`Sending::into_inner`] tells, and gives it back). A value that was handed to a receive which
-//! is dropped before it looked is not lost: the next waiter gets it; if nobody does, it is the first in the channel
+//! is dropped before it looked is not lost: the next waiter gets it; without one, it is the first in the channel
 //! again, in one without room (`rendezvous`) too, though its sender has gone on by then. Others that ask before it is dropped do
 //! not see that value: they may receive a later one, or find the channel closed.
 //!
@@ -68,7 +68,7 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     (Sender { channel: Arc::clone(&channel) }, Receiver { channel })
 }
 
-/// A channel without room: a send waits until somebody receives, and hands the value over. Go: `make(chan T)`.
+/// A channel without room: a send waits for a receiver, and hands the value over. Go: `make(chan T)`.
 #[must_use]
 pub fn rendezvous<T>() -> (Sender<T>, Receiver<T>) {
     bounded(0)
@@ -220,7 +220,7 @@ pub struct WeakSender<T> {
 }
 
 impl<T> WeakSender<T> {
-    /// A sender that counts. `None`: the channel is closed, because none is left or somebody has closed it.
+    /// A sender that counts. `None`: the channel is closed, because none is left or it was closed.
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
         // Under the lock that closes: the last `Sender` either sees this one, or has closed the channel already. If it has counted itself

@@ -82,7 +82,7 @@ impl<F: Future> Case for Other<F> {
         true
     }
     fn collect(self: Pin<&mut Self>) -> F::Output {
-        unreachable!("select: a future was served by somebody else")
+        unreachable!("select: a future was served by another party")
     }
     fn withdraw(self: Pin<&mut Self>) {}
 }

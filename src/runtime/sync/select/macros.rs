@@ -19,7 +19,7 @@
 ///                     (a, b) = (b, a + b);
 ///                 }
 ///                 _ = stopped.recv() => return a, // a body may leave the function, or the loop
-///                 timeout(Duration::from_secs(5)) => panic!("nobody wants numbers"),
+///                 timeout(Duration::from_secs(5)) => panic!("no receiver in time"),
 ///             }
 ///         }
 ///     });
@@ -91,7 +91,7 @@
 /// let (sender, _receiver) = chan::rendezvous();
 /// let mut sending = sender.send("precious");
 /// select! {
-///     _ = &mut sending => unreachable!("nobody receives"),
+///     _ = &mut sending => unreachable!("there is no receiver"),
 ///     default => assert_eq!(sending.into_inner(), Some("precious")),
 /// }
 /// # })?;

@@ -53,7 +53,7 @@ impl<T> Future for Task<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        let task = self.0.as_mut().expect("a detached task is awaited by nobody");
+        let task = self.0.as_mut().expect("a detached task is not awaited");
         Pin::new(task).poll(cx).map(|value| value.unwrap_or_else(|error| panic!("{error}")))
     }
 }

@@ -197,7 +197,7 @@ fn write_properties(out: &mut String, properties: &[(&'static str, String)]) {
     out.push_str("</properties>\n");
 }
 
-/// A day is a moment for who reads this: its first.
+/// JUnit wants a moment for a day: its first.
 fn timestamp(date: &str) -> String {
     if date.contains('T') { date.to_owned() } else { format!("{date}T00:00:00") }
 }

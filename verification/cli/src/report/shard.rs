@@ -152,7 +152,7 @@ fn none_overlap(parts: &[(Shard, Record)]) -> Result<(), String> {
     Ok(())
 }
 
-/// Brings a record into reading order, whoever made it, and in whatever order its jobs were done.
+/// Brings a record into reading order, in whatever order its jobs were done.
 pub(crate) fn sort(record: &mut Record) {
     let models = places(model::all().map(|model| model.name));
     let place = |name: &str| models.get(name).copied().unwrap_or(usize::MAX);

@@ -45,16 +45,16 @@ pub(super) fn invariant() -> Vec<Conjunct> {
             "owned_only",
             "a P with an owner is nowhere else",
             of_mp(|m, p| {
-                let nobody = all("n", M, |n| and([not(HANDS.of([n, p])), not(NEXTP.of([n, p]))]));
-                implies(OWNS.of([m, p]), and(neither_idle_nor_held(p).into_iter().chain([nobody, in_no_word(p)])))
+                let no_thread = all("n", M, |n| and([not(HANDS.of([n, p])), not(NEXTP.of([n, p]))]));
+                implies(OWNS.of([m, p]), and(neither_idle_nor_held(p).into_iter().chain([no_thread, in_no_word(p)])))
             }),
         ),
         conjunct(
             "handed_only",
             "a P that is handed on is nowhere else",
             of_mp(|m, p| {
-                let nobody = all("n", M, |n| not(NEXTP.of([n, p])));
-                implies(HANDS.of([m, p]), and(neither_idle_nor_held(p).into_iter().chain([nobody, in_no_word(p)])))
+                let no_thread = all("n", M, |n| not(NEXTP.of([n, p])));
+                implies(HANDS.of([m, p]), and(neither_idle_nor_held(p).into_iter().chain([no_thread, in_no_word(p)])))
             }),
         ),
         conjunct(
@@ -198,12 +198,12 @@ pub(super) fn safety() -> Vec<Conjunct> {
             "a P has one owner, or is in one other place",
             of_mp(|m, p| {
                 let is_one = |held: Formula, n: Var| implies(held, same(m, n));
-                let nobody = all("n", M, |n| {
+                let no_thread = all("n", M, |n| {
                     and([not(NEXTP.of([n, p])), is_one(OWNS.of([n, p]), n), is_one(HANDS.of([n, p]), n)])
                 });
                 let once = not(and([OWNS.of([m, p]), HANDS.of([m, p])]));
                 let in_no_call = all("c", C, |c| not(WORD.of([p, c])));
-                let only = and(neither_idle_nor_held(p).into_iter().chain([in_no_call, nobody, once]));
+                let only = and(neither_idle_nor_held(p).into_iter().chain([in_no_call, no_thread, once]));
                 implies(or([OWNS.of([m, p]), HANDS.of([m, p])]), only)
             }),
         ),
@@ -212,8 +212,8 @@ pub(super) fn safety() -> Vec<Conjunct> {
             "in a stopped world no thread has a P, and none is in a system call",
             all("s", M, |s| {
                 let nowhere = of_mp(|m, p| {
-                    let nobody = [OWNS, HANDS, NEXTP].map(|rel| not(rel.of([m, p])));
-                    and(nobody.into_iter().chain([in_no_word(p), HELD.of([p])]))
+                    let no_thread = [OWNS, HANDS, NEXTP].map(|rel| not(rel.of([m, p])));
+                    and(no_thread.into_iter().chain([in_no_word(p), HELD.of([p])]))
                 });
                 implies(at(s, STOPPED), nowhere)
             }),

@@ -341,7 +341,7 @@ pub const WRONG: &[Variant] = &[
         "found_work scans the queues, then leaves nmspinning; or its StoreLoad is missing",
         "mutant spinning-no-finders-fence",
     ),
-    wrong(11, "drops-the-baton", "the last spinning M finds work and wakes nobody", "mutant spinning-drops-the-baton"),
+    wrong(11, "drops-the-baton", "the last spinning M finds work and wakes no M", "mutant spinning-drops-the-baton"),
     wrong(10, "no-second-look", "retire does not look again", "Spin: NO_SECOND_LOOK"),
     wrong(
         14,
@@ -427,13 +427,13 @@ pub const WRONG: &[Variant] = &[
     wrong(
         15,
         "spills-and-wakes-nobody",
-        "goyield into a full ring spills half of it into the global queue and wakes nobody",
+        "goyield into a full ring spills half of it into the global queue and wakes no M",
         "Go's goyield",
     ),
     wrong(
         15,
         "trusts-the-idle-count",
-        "an M that injects Gs reads once that no P is idle, and wakes nobody for them",
+        "an M that injects Gs reads once that no P is idle, and wakes no M for them",
         "golang/go #63555",
     ),
     wrong(18, "scans-the-rings-first", "a scan comes to the rings before the global queue", "pair share"),
@@ -458,7 +458,7 @@ pub const WRONG: &[Variant] = &[
     wrong(
         12,
         "forgets-who-fell-asleep",
-        "when a start is refused, nobody looks whether an M fell asleep meanwhile",
+        "when a start is refused, it is not checked whether an M fell asleep meanwhile",
         "mutant threads-forgets-who-fell-asleep",
     ),
     wrong(

@@ -31,7 +31,7 @@ relations! {
     PUTS_GLOBAL = "puts_global_buffered"(M, G);
     /// It has taken this G out of `runnext`, or of its full ring, to put it into the ring or the global queue.
     SPILLS = "in_hand"(M, G);
-    /// It has yielded this G under its own P, woke nobody, and searches next.
+    /// It has yielded this G under its own P, woke no M, and searches next.
     YIELDED = "yielded"(M, G);
     /// It is on the idle list.
     IDLE = "idle"(P);

@@ -1,4 +1,4 @@
-//! A cell for who wants to copy, or to put something in the place of what is there.
+//! A cell whose value is copied or replaced as a whole.
 
 use super::UnsafeCell;
 use std::cmp::Ordering;
@@ -35,7 +35,7 @@ impl<T> Cell<T> {
         }
         self.cell.with_mut(|mine| {
             // SAFETY: both cells are borrowed, so they are there, they are not the same, and while they are being
-            // written nobody else accesses them: the second one would be told so instead.
+            // written no other thread accesses them: the second one would get the error instead.
             other.cell.with_mut(|theirs| unsafe { mine.swap(theirs) });
         });
     }
@@ -43,7 +43,7 @@ impl<T> Cell<T> {
     /// Writes, and returns what was there.
     #[track_caller]
     pub fn replace(&self, value: T) -> T {
-        // SAFETY: the cell is borrowed, and while it is being written nobody else accesses it.
+        // SAFETY: the cell is borrowed, and while it is being written no other thread accesses it.
         self.cell.with_mut(|here| mem::replace(unsafe { &mut *here }, value))
     }
 
@@ -53,7 +53,7 @@ impl<T> Cell<T> {
     where
         T: Copy,
     {
-        // SAFETY: the cell is borrowed, and while it is being read nobody writes it.
+        // SAFETY: the cell is borrowed, and while it is being read no thread writes it.
         self.cell.with(|here| unsafe { *here })
     }
 

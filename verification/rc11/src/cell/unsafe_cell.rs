@@ -7,7 +7,7 @@
 //! are totally ordered but for reads among themselves, and are played in that order, from the start in each play: what
 //! lies there is what the last write before has left. If two do race, the one that comes second is told so instead.
 //!
-//! An access by a closure that has more events inside of it begins and ends by one, so that who comes between is found: by
+//! An access by a closure that has more events inside of it begins and ends by one, so that an access between is found: by
 //! the marks in the cell, if it is ordered with both ends, as a race, if not. A pointer that is handed out is an access
 //! when it is made, and again when it is asked for what it points to.
 
@@ -66,9 +66,9 @@ struct Access {
     at: usize,
     is_write: bool,
     /// It lasts for a closure, to its end. A pointer that is handed out is accessed when it is asked for what it points
-    /// to: who gives a slot back drops the pointer to it after that.
+    /// to: the one that gives a slot back drops the pointer to it after that.
     is_closed: bool,
-    /// Who touched the memory last, and how many events that thread had had then.
+    /// The thread that touched the memory last, and how many events it had had then.
     now: Cell<(u8, u16)>,
 }
 
@@ -103,7 +103,7 @@ pub struct ConstPtr<T: ?Sized> {
     pointer: *const T,
 }
 
-/// A pointer to what a cell holds, for writing. While it is there nobody else may access the cell.
+/// A pointer to what a cell holds, for writing. While it is there no other thread may access the cell.
 pub struct MutPtr<T: ?Sized> {
     access: Access,
     pointer: *mut T,
@@ -180,12 +180,12 @@ impl<T: ?Sized> ConstPtr<T> {
     /// What it points to.
     ///
     /// # Safety
-    /// The cell must still be there. That nobody writes it is checked.
+    /// The cell must still be there. That no thread writes it is checked.
     #[must_use]
     #[track_caller]
     pub unsafe fn deref(&self) -> &T {
         self.access.again();
-        // SAFETY: the pointer is a cell's, which the caller says is there; nobody else writes it, or the execution is
+        // SAFETY: the pointer is a cell's, which the caller says is there; no other thread writes it, or the execution is
         // over by then.
         unsafe { &*self.pointer }
     }
@@ -205,14 +205,14 @@ impl<T: ?Sized> MutPtr<T> {
     /// What it points to.
     ///
     /// # Safety
-    /// The cell must still be there, and of all that this returns one may be in use. That nobody else accesses it is
+    /// The cell must still be there, and of all that this returns one may be in use. That no other thread accesses it is
     /// checked.
     #[must_use]
     #[expect(clippy::mut_from_ref, reason = "it stands for a raw pointer, as loom's does")]
     #[track_caller]
     pub unsafe fn deref(&self) -> &mut T {
         self.access.again();
-        // SAFETY: the pointer is a cell's, which the caller says is there; nobody else accesses it, or the execution is
+        // SAFETY: the pointer is a cell's, which the caller says is there; no other thread accesses it, or the execution is
         // over by then.
         unsafe { &mut *self.pointer }
     }

@@ -89,7 +89,7 @@ pub(super) struct File {
     _lock: Arc<lock::Lock>,
 }
 
-/// The locks that this process holds. Whoever has this guard is the only thread that reads or writes a checkpoint.
+/// The locks that this process holds. The owner of this guard is the only thread that reads or writes a checkpoint.
 fn locks() -> MutexGuard<'static, BTreeMap<PathBuf, Weak<lock::Lock>>> {
     static LOCKS: Mutex<BTreeMap<PathBuf, Weak<lock::Lock>>> = Mutex::new(BTreeMap::new());
     LOCKS.lock().unwrap_or_else(PoisonError::into_inner)

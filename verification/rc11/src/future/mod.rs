@@ -27,7 +27,7 @@ impl Wake for Woken {
 }
 
 /// Polls `future` until it is ready, and sleeps until it is woken in between. Once in an execution it polls again though
-/// nobody has woken it.
+/// no waker was called.
 #[track_caller]
 pub fn block_on<F>(future: F) -> F::Output
 where

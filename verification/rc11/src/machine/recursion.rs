@@ -4,7 +4,7 @@
 
 use std::backtrace::Backtrace;
 
-/// So much of a stack is kept for what is done when the rest is used up: looking at who has called whom, and unwinding.
+/// So much of a stack is kept for what is done when the rest is used up: reading the backtrace, and unwinding.
 const RESERVE: usize = 0x1_0000;
 
 /// The longest cycle that is looked for.

@@ -279,7 +279,7 @@ fn deepening(config: &Config, body: Body) -> Report {
     }
 }
 
-/// What is checked. Its type is erased: who checks many programs would else compile the checker for each.
+/// What is checked. Its type is erased: else the checker would be compiled for each program.
 type Program = Arc<dyn Fn() + Sync + Send>;
 
 impl Default for Builder {

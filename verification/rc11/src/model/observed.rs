@@ -1,4 +1,4 @@
-//! What may be left out as long as nobody can observe it, and what turned out to be observed.
+//! What may be left out as long as it cannot be observed, and what turned out to be observed.
 
 use crate::machine;
 use crate::state::{self, At};

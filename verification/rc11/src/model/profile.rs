@@ -6,7 +6,7 @@ use std::sync::Once;
 /// How this crate was compiled.
 const LEVEL: &str = env!("RC11_OPT_LEVEL");
 
-/// Nobody minds less.
+/// Fewer are fine.
 const SECONDS: f64 = 1.0;
 
 /// An exploration has taken so long.

@@ -1,4 +1,4 @@
-//! What the environment says, and who wants to hear the verdict.
+//! What the environment says, and where the verdict goes.
 
 use super::{Builder, Outcome};
 use crate::checkpoint;
@@ -45,7 +45,7 @@ pub(super) fn from_environment() -> Builder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Subject {
     pub(super) name: String,
-    /// The how manieth model of its test, from 1.
+    /// The number of the model in its test, from 1.
     pub(super) nth: usize,
     /// Where the check is called.
     pub(super) at: At,
@@ -78,7 +78,7 @@ pub(super) fn subject() -> Subject {
     Subject { name, nth, at: Location::caller() }
 }
 
-/// To the file that `RC11_REPORT` names, a line each; and to standard error, for who logs.
+/// To the file that `RC11_REPORT` names, a line each; and to standard error, as a log.
 pub(super) fn tell(subject: &Subject, outcome: &Outcome, log: bool) {
     if log {
         eprintln!("rc11: {}: {outcome}", subject.name);

@@ -193,7 +193,7 @@ pub(super) fn in_order(nodes: &[Node], edges: &[Edge]) -> Vec<usize> {
         let last = order.last().map(|&n: &usize| nodes[n].thread);
         let ready = left.iter().enumerate().filter(|(_, n)| open[**n].0 == 0);
         let rank = |n: usize| (open[n].1, last != Some(nodes[n].thread), nodes[n].column, nodes[n].idx);
-        // `sb ∪ rf` has no cycle, so somebody is ready.
+        // `sb ∪ rf` has no cycle, so one is ready.
         let Some((at, _)) = ready.min_by_key(|(_, n)| rank(**n)) else { break };
         let next = left.swap_remove(at);
         for edge in &out[next] {

@@ -337,7 +337,7 @@ fn waits(picture: &mut Picture, graph: &Graph, played: &Played, wait: &Wait, nam
                     let by = crate::picture::named(&played.names, picture.nodes[newest].thread);
                     format!("{who} waits for {what}: the newest write of it is {}, by {by}", number(newest))
                 }
-                None => format!("{who} waits for {what}: nobody has ever written it"),
+                None => format!("{who} waits for {what}: no thread has written it"),
             }
         }
     };

@@ -8,7 +8,7 @@ use crate::step::Ask;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Threads of which nobody knows which one is which.
+/// Threads that cannot be told apart.
 pub(crate) struct Group<T> {
     numbers: Vec<u8>,
     results: Arc<Mutex<Vec<T>>>,

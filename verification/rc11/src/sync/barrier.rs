@@ -13,7 +13,7 @@ pub struct Barrier {
     waiters: Mutex<Vec<Arc<Place>>>,
 }
 
-/// Who was the last to come?
+/// Whether this thread was the last to arrive.
 #[derive(Debug)]
 pub struct BarrierWaitResult(bool);
 

@@ -31,7 +31,7 @@ impl WaitTimeoutResult {
 }
 
 impl Condvar {
-    /// One that nobody waits for.
+    /// One without waiters.
     ///
     /// # Panics
     /// Outside of a model.
@@ -156,7 +156,7 @@ impl Condvar {
         }
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiters.
     #[track_caller]
     pub fn notify_all(&self) {
         self.raw.lock_as(Order::Relaxed);

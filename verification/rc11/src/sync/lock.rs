@@ -8,7 +8,7 @@ use crate::state::At;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-/// A lock. One that nobody ever tries has no event but being taken and being opened, which is cheaper; the first try of
+/// A lock. One that is never tried has no event but being taken and being opened, which is cheaper; the first try of
 /// another makes the exploration begin anew.
 #[derive(Debug)]
 pub(crate) struct RawLock {

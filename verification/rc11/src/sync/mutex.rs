@@ -22,7 +22,7 @@ pub struct MutexGuard<'a, T: ?Sized> {
     data: Option<StdGuard<'a, T>>,
 }
 
-// SAFETY: std's mutex is `Sync` for such a `T`; the version is only touched by who has the lock.
+// SAFETY: std's mutex is `Sync` for such a `T`; the version is only touched by the lock's holder.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {

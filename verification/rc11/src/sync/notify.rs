@@ -17,7 +17,7 @@ pub struct Notify {
 }
 
 impl Notify {
-    /// One that nobody has notified.
+    /// One without a notification.
     ///
     /// # Panics
     /// Outside of a model.
@@ -27,7 +27,7 @@ impl Notify {
         Notify { place: Place::new(0), is_awaited: AtomicBool::new(false), was_spurious: AtomicBool::new(false) }
     }
 
-    /// Wakes who waits, or will.
+    /// Wakes the waiter, present or future.
     #[track_caller]
     pub fn notify(&self) {
         self.place.wake(Order::Release);

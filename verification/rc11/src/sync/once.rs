@@ -124,7 +124,7 @@ impl<T> OnceLock<T> {
         self.once.is_completed().then(|| self.there())
     }
 
-    /// The value, if it is there; nobody else has the lock.
+    /// The value, if it is there; the lock is not shared.
     ///
     /// # Panics
     /// Outside of a model.

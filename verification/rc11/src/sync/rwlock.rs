@@ -13,7 +13,7 @@ use std::sync::{
 /// More than there can be readers.
 const WRITER: u64 = 1 << 32;
 
-/// Like `std::sync::RwLock`. Who comes first, readers or writers, is tried both ways.
+/// Like `std::sync::RwLock`. Both orders of readers and writers are tried.
 #[derive(Debug)]
 pub struct RwLock<T: ?Sized> {
     place: Place,
@@ -77,7 +77,7 @@ impl<T: ?Sized> RwLock<T> {
         if before < WRITER { Ok(self.reader()) } else { Err(TryLockError::WouldBlock) }
     }
 
-    /// Takes it for writing, when nobody has it.
+    /// Waits until it is free, and takes it for writing.
     ///
     /// # Errors
     /// None.
@@ -87,10 +87,10 @@ impl<T: ?Sized> RwLock<T> {
         Ok(self.writer())
     }
 
-    /// Takes it for writing, if nobody has it.
+    /// Takes it for writing, if it is free.
     ///
     /// # Errors
-    /// If somebody has.
+    /// If it is not free.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         let update = Update::Exchange { current: 0, new: WRITER, failure: Order::Relaxed };
@@ -98,7 +98,7 @@ impl<T: ?Sized> RwLock<T> {
         if before == 0 { Ok(self.writer()) } else { Err(TryLockError::WouldBlock) }
     }
 
-    /// What it guards, of which nobody else has the lock.
+    /// What it guards; the lock is not shared.
     ///
     /// # Errors
     /// None.

@@ -100,7 +100,7 @@ fn register(thread: Thread) {
     state::with(|state| state.threads.insert(thread.id.0, thread));
 }
 
-/// Sleeps until somebody calls [`Thread::unpark`], and acquires what that released. It may wake spuriously, as often in
+/// Sleeps until a thread calls [`Thread::unpark`], and acquires what that released. It may wake spuriously, as often in
 /// an execution as the model allows: see [`Builder::spurious`](crate::model::Builder::spurious).
 #[track_caller]
 pub fn park() {
@@ -240,7 +240,7 @@ impl<T: Ord + 'static> SymmetricThreads<T> {
 /// threads did what, one is explored: of three such threads, about a sixth of all executions. **Not in loom**, nor in std.
 ///
 /// This is right if they really are the same: what `f` does must not depend on which copy it is, nor on anything but what it
-/// was given and what it reads. Nobody gets a handle of one of them, and what they return is sorted. That one asks for
+/// was given and what it reads. There is no handle of one of them, and what they return is sorted. That one asks for
 /// something else than another that has read the same, or which one it is, is a failure that says so.
 ///
 /// ```

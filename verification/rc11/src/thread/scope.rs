@@ -30,7 +30,7 @@ pub struct ScopedJoinHandle<'scope, T> {
     tree: &'scope Mutex<Tree>,
 }
 
-/// Like `std::thread::scope`: threads that are started in it may borrow what lives longer than it, and it ends when they
+/// Like `std::thread::scope`: threads that are started in it may borrow what outlives it, and it ends when they
 /// have. Unlike in std their thread locals are dropped by then.
 ///
 /// ```

@@ -125,7 +125,7 @@ fn sleepers(leaves: bool, waits: bool) -> String {
 #[test]
 fn threads_that_wait_in_the_end_are_left_if_that_was_said() {
     let config = Config::default();
-    assert!(refuted(&config, || sleepers(false, false)).contains("main"), "nobody has said so");
+    assert!(refuted(&config, || sleepers(false, false)).contains("main"), "they are not said to wait");
     proved(&config, || sleepers(true, false));
     assert_eq!(outcomes(|| sleepers(true, false)), ["0", "1"], "the second goes on as far as it can, or later");
 }

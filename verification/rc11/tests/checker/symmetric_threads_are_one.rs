@@ -105,7 +105,7 @@ fn two_groups() {
     assert_eq!((executions(false, body), executions(true, body)), (24, 6));
 }
 
-/// What each has made itself tells nobody apart, until it is shown to others.
+/// What each has made itself tells none apart, until it is shown to others.
 #[test]
 fn threads_with_words_of_their_own() {
     let body = || {
@@ -121,7 +121,7 @@ fn threads_with_words_of_their_own() {
     assert_eq!((executions(false, body), executions(true, body)), (6, 1));
 }
 
-/// A spin lock with a wrong ordering, taken by three: the race is found, whoever is told from whom.
+/// A spin lock with a wrong ordering, taken by three: the race is found, under every naming.
 #[test]
 fn what_is_wrong_is_still_found() {
     let count = |unlock| {

@@ -83,7 +83,7 @@ fn a_sleeper_who_is_left_alone() {
         let _sleeper = fork("sleeper", || Parker::new().park());
         String::new()
     };
-    assert_eq!(wrong(body), "the main thread has ended, but T1 wait for ever: nobody joins or wakes them");
+    assert_eq!(wrong(body), "the main thread has ended, but T1 wait for ever: no thread joins or wakes them");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn a_model_that_is_not_deterministic() {
 mod and_nothing_is_left_behind {
     use super::*;
 
-    /// Is dropped when nobody has it.
+    /// Is dropped with its last owner.
     type Token = Arc<()>;
 
     /// `body` gives the token to threads that never end of themselves. Is it given back?

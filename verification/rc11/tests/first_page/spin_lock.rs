@@ -7,7 +7,7 @@ struct Locked {
     is_taken: AtomicBool,
     count: UnsafeCell<u32>,
 }
-// SAFETY: only who has taken the lock touches the count. Is that so?
+// SAFETY: only the thread that has taken the lock touches the count. Is that so?
 unsafe impl Send for Locked {}
 unsafe impl Sync for Locked {}
 

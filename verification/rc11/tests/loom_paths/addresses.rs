@@ -59,7 +59,7 @@ fn popped_behind_its_back(counts: bool) {
     });
     let (x, y) = (pop(&shared.0), pop(&shared.0));
     if x == a && y == b && shared.1.fetch_add(0, AcqRel) == 0 {
-        // SAFETY: it was popped, and nobody looks at it.
+        // SAFETY: it was popped, and no thread looks at it.
         drop(unsafe { Box::from_raw(x) });
         let c = node(null_mut());
         if shared.0.compare_exchange(null_mut(), c, SeqCst, SeqCst).is_ok() {
@@ -99,7 +99,7 @@ fn freed_here_allocated_there(is_tagged: bool) {
     freer.join().unwrap();
     let (new, is_in) = allocator.join().unwrap();
     assert!(!is_in || word.load(Acquire) != seen, "the word has the same value again");
-    // SAFETY: nobody else has it.
+    // SAFETY: no other thread has it.
     drop(unsafe { Box::from_raw(ptr::with_exposed_provenance_mut::<u64>(new)) });
 }
 
@@ -125,7 +125,7 @@ fn a_tag_in_the_low_bit() {
         assert_eq!(unsafe { &*untagged }.load(Relaxed), 7);
         other.join().unwrap();
         assert_eq!(word.load(Relaxed), value.addr() | 1);
-        // SAFETY: nobody else has it.
+        // SAFETY: no other thread has it.
         drop(unsafe { Box::from_raw(value) });
     });
 }
@@ -146,7 +146,7 @@ fn a_count_above_the_address() {
             let found = word.load(Acquire);
             assert!(found == pack(at(a), 1) || found == pack(at(b), 2));
             other.join().unwrap().unwrap();
-            // SAFETY: nobody else has them.
+            // SAFETY: no other thread has them.
             [a, b].into_iter().for_each(|value| drop(unsafe { Box::from_raw(at(value)) }));
         });
         assert_eq!(executions, 2);
@@ -168,7 +168,7 @@ fn a_tag_in_an_atomic_pointer() {
         assert_eq!(unsafe { &*found }.load(Relaxed), 7);
         other.join().unwrap();
         assert_eq!(word.load(Relaxed), value);
-        // SAFETY: nobody else has it.
+        // SAFETY: no other thread has it.
         drop(unsafe { Box::from_raw(value) });
     });
 }

@@ -79,7 +79,7 @@ fn exchanges_and_updates() {
         assert_eq!(word.fetch_update(AcqRel, Acquire, |n| n.checked_add(1)), Ok(7));
         assert_eq!(word.fetch_update(AcqRel, Acquire, |n| n.checked_add(250)), Err(8));
         word.with_mut(|n| *n += 1);
-        // SAFETY: nobody else has it.
+        // SAFETY: no other thread has it.
         assert_eq!(unsafe { word.unsync_load() }, 9);
     });
 }

@@ -123,7 +123,7 @@ fn two_pointers_for_reading() {
         // SAFETY: the cell is there.
         assert_eq!(unsafe { *one.deref() + *two.deref() }, 2);
         drop((one, two));
-        // SAFETY: the cell is there, and nobody else has it.
+        // SAFETY: the cell is there, and no other thread has it.
         unsafe { *cell.get_mut().deref() = 5 };
         assert_eq!(cell.into_inner(), 5);
     });

@@ -59,7 +59,7 @@ impl SpinLock {
         while self.is_taken.compare_exchange(false, true, lock, Relaxed).is_err() {
             loom::hint::spin_loop();
         }
-        // SAFETY: it is checked that nobody else touches the value meanwhile.
+        // SAFETY: it is checked that no other thread touches the value meanwhile.
         self.value.with_mut(|value| unsafe { *value += 1 });
         self.is_taken.store(false, unlock);
     }

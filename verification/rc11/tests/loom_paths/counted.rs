@@ -1,4 +1,4 @@
-//! `Arc`s: leaks, and counts that somebody looks at.
+//! `Arc`s: leaks, and counts that are read.
 
 use super::{proved, refuted};
 use loom::sync::Arc;

@@ -119,7 +119,7 @@ fn each_order_of_readers_and_a_writer_is_one_execution() {
     assert_eq!(executions, 4 * 2 + 2 * 3);
 }
 
-/// As many as of a mutex that nobody tries.
+/// As many as of a mutex that is never tried.
 #[test]
 fn each_order_of_a_mutex_that_is_tried_is_one_execution() {
     let taken = |threads: usize, rounds: usize, is_tried: bool| {
@@ -201,10 +201,10 @@ fn a_condition_variable_that_wakes_spuriously() {
             theirs.1.notify_one();
         });
         let flag = shared.0.lock().unwrap();
-        assert!(*flag || *shared.1.wait(flag).unwrap(), "nobody has notified");
+        assert!(*flag || *shared.1.wait(flag).unwrap(), "no thread has notified");
         other.join().unwrap();
     });
-    assert!(outcome.to_string().contains("nobody has notified"), "{outcome}");
+    assert!(outcome.to_string().contains("no thread has notified"), "{outcome}");
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn two_threads_bring_the_same_address() {
         if let Err(found) = mine {
             assert_eq!(found, value);
         }
-        // SAFETY: nobody has it any more.
+        // SAFETY: no thread has it any more.
         drop(unsafe { Box::from_raw(value) });
     });
     assert_eq!(executions, 2);

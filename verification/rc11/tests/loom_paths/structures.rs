@@ -636,7 +636,7 @@ mod mixed_accesses {
         let flag = Arc::new(AtomicBool::new(false));
         let (theirs, raised) = (word.clone(), flag.clone());
         let writer = thread::spawn(move || {
-            // SAFETY: nobody else may look at it yet.
+            // SAFETY: no other thread may look at it yet.
             let word = unsafe { &mut *{ theirs }.0 };
             *word.get_mut() = 7;
             raised.store(true, publish);

@@ -10,7 +10,7 @@ struct Parking {
     nmspinning: Word,
 }
 
-/// A submitter queues a G, and wakes somebody if nobody looks for work. A spinning M says that it looks no longer, and looks
+/// A submitter queues a G, and wakes an M if none looks for work. A spinning M says that it looks no longer, and looks
 /// a last time. With both fences one of them sees the other.
 pub(crate) fn parking(submitter_has_fence: bool, spinning_m_has_fence: bool) -> String {
     name_thread("submitter");
@@ -53,7 +53,7 @@ pub(crate) fn race() -> String {
     String::new()
 }
 
-/// Who is to wake the sleeper needs the lock with which it sleeps.
+/// The waker needs the lock with which the sleeper sleeps.
 pub(crate) fn deadlock() -> String {
     name_thread("sleeper");
     let shared = Arc::new((Lock::new(()), Parker::new()));

@@ -171,7 +171,7 @@ impl Default for Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        // Nobody sleeps in what is dropped here, or in what is put back.
+        // No thread sleeps in what is dropped here, or in what is put back.
         let suspended = std::mem::take(&mut self.shared.lock().unwrap_or_else(PoisonError::into_inner).suspended);
         drop(suspended);
         let (asleep, spare): (Vec<_>, Vec<_>) = self.threads.drain(..).partition(|thread| thread.token.is_some());
@@ -217,7 +217,7 @@ fn cue() -> Option<Cue> {
 /// Says why this thread stops moving. Is it one of a [`Threads`] at all?
 fn report(report: Report) -> bool {
     CHANNELS.with_borrow(|channels| {
-        // Nobody listens any more: the play is over, and the next cue says so.
+        // No receiver is left: the play is over, and the next cue says so.
         let sent = channels.as_ref().map(|channels| channels.reports.send(report));
         sent.is_some()
     })

@@ -35,7 +35,7 @@ thread_local! {
 pub struct Listens(usize);
 
 impl<H: ModelHost> Signals<H> {
-    /// An execution begins: nobody listens. One that was broken off may have left somebody who did.
+    /// An execution begins without listeners. One that was broken off may have left some.
     pub fn begin() {
         HANDLERS.with_borrow_mut(Vec::clear);
     }

@@ -19,7 +19,7 @@ pub fn send<H: ModelHost, T: Send + Sync + 'static>(
 ) -> Result<usize, SendError<T>> {
     if is_variant("wakes-the-first") {
         let put = broadcast.with(|state| state.put(Arc::new(value)));
-        let Ok(Put { woken, receivers, .. }) = put else { panic!("broadcast: nobody receives") };
+        let Ok(Put { woken, receivers, .. }) = put else { panic!("broadcast: there is no receiver") };
         wake(woken.into_iter().take(1));
         return Ok(receivers);
     }

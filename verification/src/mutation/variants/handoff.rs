@@ -23,7 +23,7 @@ pub enum Fate {
 pub struct Ask<'a, H: Host, W> {
     /// The real room.
     pub room: &'a Spinning<H>,
-    /// Does somebody stop the world?
+    /// Is the world being stopped?
     pub is_stopping: bool,
     /// Is another P idle?
     pub is_another_idle: bool,
@@ -58,7 +58,7 @@ pub trait Handing: Send + Sync + Sized + 'static {
 pub struct Right;
 impl Handing for Right {}
 
-/// Go's `handoffp`: whether somebody looks is asked before the lock, and under it not whether a spinning M was asked for.
+/// Go's `handoffp`: whether an M looks is asked before the lock, and under it not whether a spinning M was asked for.
 pub struct IgnoresTheCall;
 impl Handing for IgnoresTheCall {
     fn handoffp(
@@ -86,7 +86,7 @@ impl Handing for IdlesAtOnce {
     }
 }
 
-/// Nobody looks and no P is idle, and still this P is not sent to look.
+/// No M looks and no P is idle, and still this P is not sent to look.
 pub struct NoSpinningM;
 impl Handing for NoSpinningM {
     fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {
@@ -94,7 +94,7 @@ impl Handing for NoSpinningM {
     }
 }
 
-/// Go's order: whether somebody looks, or another P is idle, is asked before the lock is taken, and not again. An M that
+/// Go's order: whether an M looks, or another P is idle, is asked before the lock is taken, and not again. An M that
 /// comes back from a system call takes that P, and looks for nothing.
 pub struct ElectsOutsideTheLock;
 impl Handing for ElectsOutsideTheLock {
@@ -117,7 +117,7 @@ impl Handing for ElectsOutsideTheLock {
     }
 }
 
-/// The P is idled although somebody stops the world.
+/// The P is idled although the world is being stopped.
 pub struct ForgetsTheStop;
 impl Handing for ForgetsTheStop {
     fn settle<H: Host, W: FnOnce() -> bool>(ask: Ask<'_, H, W>) -> Fate {

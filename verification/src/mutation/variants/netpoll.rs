@@ -84,7 +84,7 @@ impl Polling for PeeksBesideWhoWaits {
     }
 }
 
-/// Who adds a timer wakes an M if nobody waits, but does not interrupt who waits for a later one (golang/go #38860).
+/// A thread that adds a timer wakes an M if none waits, but does not interrupt one that waits for a later one (golang/go #38860).
 pub struct NeverInterrupts;
 impl Polling for NeverInterrupts {
     fn announce<H: Host>(room: &Netpoll<H>, when: Nanos, others: &impl Neighbours) {
@@ -92,7 +92,7 @@ impl Polling for NeverInterrupts {
     }
 }
 
-/// Who adds a timer interrupts who waits, but wakes nobody if nobody does (golang/go #44868).
+/// A thread that adds a timer interrupts an M that waits, but wakes none if none does (golang/go #44868).
 pub struct WakesNobody;
 impl Polling for WakesNobody {
     fn announce<H: Host>(room: &Netpoll<H>, when: Nanos, others: &impl Neighbours) {

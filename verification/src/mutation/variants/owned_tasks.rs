@@ -46,7 +46,7 @@ pub fn close<H: ModelHost>(tiny: &Tiny<H>, m: H::Thread<()>, mut busy: impl FnMu
             let left = tiny.close_scheduler(m);
             let unstarted = owned.end_started(left, Queued::number);
             (0..owned.rows()).for_each(|row| {
-                owned.with(row, |tasks| tasks.drain().for_each(|task| assert!(task.close(), "nobody wakes it")));
+                owned.with(row, |tasks| tasks.drain().for_each(|task| assert!(task.close(), "no waker closes it")));
             });
             unstarted
         }

@@ -61,7 +61,7 @@ fn take_and_drop<H: ModelHost>(asked: &Asked<H>) {
             }
             Next::Request(_, taken) => return drop(taken),
             Next::Nothing => asked.park(),
-            Next::Over => unreachable!("nobody else ends it"),
+            Next::Over => unreachable!("no other thread ends it"),
         }
     }
 }

@@ -61,7 +61,7 @@ pub fn release<H: ModelHost>(semaphore: &Semaphore<H>, n: usize) {
     }
 }
 
-/// From now on nobody gets any. See [`semaphore::Semaphore::close`].
+/// From now on no waiter gets any. See [`semaphore::Semaphore::close`].
 pub fn close<H: ModelHost>(semaphore: &Semaphore<H>) {
     if is_variant("semaphore-is-closed-to-newcomers-alone") {
         let woken = semaphore.with(State::close);

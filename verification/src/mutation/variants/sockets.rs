@@ -47,7 +47,7 @@ pub fn forget<H: ModelHost>(sockets: &Table<H>, entry: &Entry<H>, mut drop: impl
     }
 }
 
-/// Nobody waits any more. See [`Sockets::close`].
+/// No task waits any more. See [`Sockets::close`].
 pub fn close<H: ModelHost>(sockets: &Table<H>, mut wake: impl FnMut(usize)) -> bool {
     if !is_variant("sockets-copies-before-it-is-closed") {
         return sockets.close(wake);

@@ -51,7 +51,7 @@ impl SpinProtocol for LooksBeforeItLeaves {
     }
 }
 
-/// The last spinning M finds work and wakes nobody (golang/go: `resetspinning` without `wakep`).
+/// The last spinning M finds work and wakes no M (golang/go: `resetspinning` without `wakep`).
 pub struct DropsTheBaton;
 impl SpinProtocol for DropsTheBaton {
     fn found_work<H: Host>(room: &Spinning<H>, token: SpinningToken, _others: &impl Neighbours) {
@@ -128,7 +128,7 @@ fn counts_itself_early<H: Host, N: Neighbours>(
     p.zip(token)
 }
 
-/// A submitter that finds no idle P does not say so (golang/go #45867), and nobody else would notice.
+/// A submitter that finds no idle P does not say so (golang/go #45867), and no other M would notice.
 pub struct WakepDoesNotAsk;
 impl SpinProtocol for WakepDoesNotAsk {
     fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
@@ -140,13 +140,13 @@ impl SpinProtocol for WakepDoesNotAsk {
             others.startm(p, room.become_spinning());
         }
     }
-    /// As Go's: an M that idles its P looks at requests only. (It would see for itself that nobody looks.)
+    /// As Go's: an M that idles its P looks at requests only. (It would see for itself that no M looks.)
     fn must_recheck<H: Host>(room: &Spinning<H>, is_another_idle: bool) -> Option<SpinningToken> {
         LeavesItToNobody::must_recheck(room, is_another_idle)
     }
 }
 
-/// A spinning M that sees work but finds no idle P does not say so (golang/go #45867), and nobody else would notice.
+/// A spinning M that sees work but finds no idle P does not say so (golang/go #45867), and no other M would notice.
 pub struct RetireDoesNotAsk;
 impl SpinProtocol for RetireDoesNotAsk {
     fn retire<H: Host, N: Neighbours>(
@@ -156,14 +156,14 @@ impl SpinProtocol for RetireDoesNotAsk {
     ) -> Option<(N::IdleP, SpinningToken)> {
         room.retire(token, &Mute(others))
     }
-    /// As Go's: an M that idles its P looks at requests only. (It would see for itself that nobody looks.)
+    /// As Go's: an M that idles its P looks at requests only. (It would see for itself that no M looks.)
     fn must_recheck<H: Host>(room: &Spinning<H>, is_another_idle: bool) -> Option<SpinningToken> {
         LeavesItToNobody::must_recheck(room, is_another_idle)
     }
 }
 
 /// A submitter that finds no idle P asks for a spinning M, and then lowers its count (as Go does): who is counted beside it
-/// clears the request as it begins, and takes the count for somebody that looks.
+/// clears the request as it begins, and takes the count for an M that looks.
 pub struct AsksBeforeItLowers;
 impl SpinProtocol for AsksBeforeItLowers {
     fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
@@ -180,7 +180,7 @@ impl SpinProtocol for AsksBeforeItLowers {
             others.startm(p, token);
         }
     }
-    /// As Go's: an M that idles its P looks at requests only. (It would see for itself that nobody looks.)
+    /// As Go's: an M that idles its P looks at requests only. (It would see for itself that no M looks.)
     fn must_recheck<H: Host>(room: &Spinning<H>, is_another_idle: bool) -> Option<SpinningToken> {
         LeavesItToNobody::must_recheck(room, is_another_idle)
     }

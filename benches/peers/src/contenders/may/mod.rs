@@ -34,7 +34,7 @@ fn join<T>(coroutine: JoinHandle<T>) -> T {
     coroutine.join().expect("no panic")
 }
 
-/// Adds a number; the last one wakes who waits for all.
+/// Adds a number; the last one wakes the task that waits for all.
 fn add_and_wake(countdown: &Countdown, number: u64, waiter: &Coroutine) {
     if countdown.add(number) {
         waiter.unpark();

@@ -43,7 +43,7 @@ impl<T> Error for SendError<T> {}
 /// It could not be sent at once; here is the value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TrySendError<T> {
-    /// There is no room, and nobody waits for it.
+    /// There is no room, and no receiver waits.
     Full(T),
     /// The channel is closed.
     Closed(T),
@@ -79,7 +79,7 @@ impl<T> fmt::Debug for TrySendError<T> {
 impl<T> fmt::Display for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            TrySendError::Full(_) => "the value was not sent: the channel has no room for it, and nobody waits for it",
+            TrySendError::Full(_) => "the value was not sent: the channel is full, and no receiver waits",
             TrySendError::Closed(_) => "the value was not sent: the channel is closed",
         })
     }
@@ -99,7 +99,7 @@ pub enum TryRecvError {
 impl fmt::Display for TryRecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TryRecvError::Empty => f.write_str("nothing was received: the channel is empty, and nobody waits to send"),
+            TryRecvError::Empty => f.write_str("nothing was received: the channel is empty, and no sender waits"),
             TryRecvError::Closed => Closed.fmt(f),
         }
     }

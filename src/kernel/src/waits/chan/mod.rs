@@ -5,7 +5,7 @@
 //! of the receivers, there is no value; while one is in the queue of the senders, there is no room. (A waiter is open unless
 //! it is a case of a select that has another.)
 //!
-//! | who has to wait | who serves |
+//! | a task that has to wait | a task that serves |
 //! |-----------------|------------|
 //! | under one lock: sees nothing to take, or no room; enqueues its waiter | under one lock: takes the first waiter, hands the value over, says so in the waiter |
 //! | sleeps, until it is woken | unlocks; wakes |
@@ -73,7 +73,7 @@ impl<P: Parts> Channel<P> {
         self.state.with(f)
     }
 
-    /// Sends, if nobody has to wait for that.
+    /// Sends, if that needs no wait.
     ///
     /// # Errors
     /// There is no room, or the channel is closed.
@@ -83,7 +83,7 @@ impl<P: Parts> Channel<P> {
         Ok(())
     }
 
-    /// Receives, if nobody has to wait for that.
+    /// Receives, if that needs no wait.
     ///
     /// # Errors
     /// There is nothing, now or for ever.
@@ -93,7 +93,7 @@ impl<P: Parts> Channel<P> {
         Ok(value)
     }
 
-    /// Receives, if nobody has to wait for that. `None`: nothing is there now.
+    /// Receives, if that needs no wait. `None`: nothing is there now.
     pub fn try_recv_or_closed(&self) -> Option<Result<P::Value, Closed>> {
         match self.try_take() {
             Ok(value) => Some(Ok(value)),

@@ -83,7 +83,7 @@ impl<'a, P: Parts> Receive<'a, P> {
         }
     }
 
-    /// Under one lock: whoever sends finds the waiter, or was found.
+    /// Under one lock: a sender finds the waiter, or was found.
     #[inline]
     fn take_or_wait(state: &mut State<P>, lender: &mut impl Lender<Waker = P::Waker>) -> Tried<P> {
         match state.take() {

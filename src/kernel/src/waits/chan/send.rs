@@ -18,7 +18,7 @@ pub struct Send<'a, P: Parts> {
     /// `None`: while it waits the value lies in its waiter; after the end it is gone.
     value: Option<P::Value>,
     waiter: Option<usize>,
-    /// It was sent, and nobody has looked.
+    /// It was sent, and not looked at yet.
     is_sent: bool,
 }
 
@@ -114,7 +114,7 @@ impl<'a, P: Parts> Send<'a, P> {
         }
     }
 
-    /// Under one lock: whoever receives finds the waiter, or was found.
+    /// Under one lock: a receiver finds the waiter, or was found.
     #[inline]
     fn put_or_wait(state: &mut State<P>, value: P::Value, lender: &mut impl Lender<Waker = P::Waker>) -> Tried<P> {
         match state.put(value) {

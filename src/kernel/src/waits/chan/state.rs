@@ -84,7 +84,7 @@ impl<P: Parts> State<P> {
         *self.count(side) += 1;
     }
 
-    /// One less on this side. Is nobody left there?
+    /// One less on this side. Is none left there?
     pub fn count_down(&mut self, side: Side) -> bool {
         let count = self.count(side);
         *count -= 1;
@@ -98,7 +98,7 @@ impl<P: Parts> State<P> {
         }
     }
 
-    /// Sends, if nobody has to wait for that. Go: `chansend`, with `block` false.
+    /// Sends, if that needs no wait. Go: `chansend`, with `block` false.
     ///
     /// # Errors
     /// There is no room, or it is closed; here is the value.
@@ -139,7 +139,7 @@ impl<P: Parts> State<P> {
         waiter.serve(Outcome::Done)
     }
 
-    /// Receives, if nobody has to wait for that. Go: `chanrecv`, with `block` false.
+    /// Receives, if that needs no wait. Go: `chanrecv`, with `block` false.
     ///
     /// # Errors
     /// There is nothing, now or for ever.
@@ -151,7 +151,7 @@ impl<P: Parts> State<P> {
         }
     }
 
-    /// The first value in it. Whoever takes it [lets in](State::let_in) the next under the same lock.
+    /// The first value in it. The caller that takes it [lets in](State::let_in) the next under the same lock.
     #[inline]
     pub fn pop(&mut self) -> Option<P::Value> {
         match self.returned.pop_front() {
@@ -184,7 +184,7 @@ impl<P: Parts> State<P> {
         Some((value, waiter.serve(Outcome::Done)))
     }
 
-    /// A value comes back, from a receiver that had waited and did not come for it. The next waiter gets it; if nobody
+    /// A value comes back, from a receiver that had waited and did not come for it. The next waiter gets it; if none
     /// does, it is the first again, or stands behind those that came back and are older.
     pub fn put_back(&mut self, number: u64, value: P::Value) -> Wake<P> {
         if let Some(key) = self.next(Side::Receivers) {
@@ -261,7 +261,7 @@ impl<P: Parts> State<P> {
         Some(wakers)
     }
 
-    /// Nothing can be sent from now on. `false`: it was so. Whoever waits is [turned away](State::turn_away) under the same
+    /// Nothing can be sent from now on. `false`: it was so. Each waiter is [turned away](State::turn_away) under the same
     /// lock.
     pub fn shut(&mut self) -> bool {
         !core::mem::replace(&mut self.is_closed, true)
@@ -274,7 +274,7 @@ impl<P: Parts> State<P> {
         }
     }
 
-    /// All values, which nobody can receive any more.
+    /// All values, which cannot be received any more.
     pub fn clear(&mut self) -> impl Iterator<Item = P::Value> + use<P> {
         let returned = core::mem::take(&mut self.returned).into_iter().map(|(_, value)| value);
         returned.chain(core::mem::take(&mut self.buffer))

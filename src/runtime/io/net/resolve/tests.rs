@@ -103,7 +103,7 @@ mod a_slow_name {
         });
         begun.recv().expect("it begins");
         drop(runtime);
-        // Begun before the end it is found, or its task was never run; or nobody waits any more.
+        // Begun before the end it is found, or its task was never run; or no caller waits any more.
         match outside.join().expect("no panic") {
             Ok(Ok(())) | Err(_) => (),
             Ok(Err(error)) => assert_eq!(error.kind(), io::ErrorKind::BrokenPipe, "{error}"),

@@ -55,7 +55,7 @@ struct Drawn {
     name: String,
     /// Where it was woken, until it runs.
     woken: Option<Tail>,
-    /// From whom it was stolen, until it runs.
+    /// The P it was stolen from, until it runs.
     stolen: Option<Tail>,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct Picture<W> {
     arrows: u64,
     /// The last values: of the global queue, of the busy Ps, and of each P's queue.
     counts: Vec<Option<usize>>,
-    /// The Ps that somebody hands on.
+    /// The Ps that a thread hands on.
     handed_on: BTreeMap<u32, Tail>,
 }
 

@@ -8,7 +8,7 @@ use crate::runtime::observe::trace::frame::MState;
 use crate::runtime::observe::trace::record::{From, Queue, State, What};
 
 impl Scribe {
-    /// `m` has `p` from now on, and nobody else has.
+    /// `m` has `p` from now on, and no other thread has.
     pub(super) fn has(&mut self, m: MId, p: PId) {
         if self.m(m).p != Some(p) {
             if let Some(old) = self.m(m).p {
@@ -103,7 +103,7 @@ impl Scribe {
         self.put(m, Some(p), None, What::Idle);
     }
 
-    /// Taken from whoever has it.
+    /// Taken from its owner.
     pub(super) fn retaken(&mut self, p: PId, what: What) {
         let m = self.p(p).m;
         let g = m.and_then(|m| self.m(m).g);

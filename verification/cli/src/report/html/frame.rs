@@ -50,7 +50,7 @@ fn write_contents(out: &mut String, record: &Record) {
     let lives = |fate: Fate| record.mutants.iter().filter(|mutant| mutant.fate == fate).count();
     let open = lives(Fate::Survived) + lives(Fate::Unreached);
     write_entry(out, "matrix", "Kill matrix", record.mutants.len(), 0);
-    write_entry(out, "survivors", "What lives", lives(Fate::Argued) + open, open);
+    write_entry(out, "survivors", "Survivors", lives(Fate::Argued) + open, open);
     let not_killed = record.museum.iter().filter(|exhibit| exhibit.fate != Fate::Killed).count();
     write_entry(out, "museum", "Museum", record.museum.len(), not_killed);
     let drawn = record.mutants.iter().filter(|mutant| mutant.failure.is_some()).count();

@@ -66,7 +66,7 @@ fn tally(file: &File<'_>) -> String {
     parts.join(" · ")
 }
 
-/// A cell each. For who does not see them the numbers stand beside.
+/// A cell each. The numbers stand beside, for readers who cannot see the cells.
 fn write_strips(out: &mut String, files: &BTreeMap<Name<'_>, File<'_>>) {
     out.push_str("<p class=\"key\" aria-hidden=\"true\">");
     for fate in FATES {

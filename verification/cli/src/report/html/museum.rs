@@ -1,4 +1,4 @@
-//! Bugs that somebody had, each a card.
+//! Bugs of other projects, each a card.
 
 use crate::report::html::matrix::linked;
 use crate::report::html::picture::Drawings;

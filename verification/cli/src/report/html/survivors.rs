@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 pub(super) fn write(out: &mut String, record: &Record) {
     out.push_str(
-        "<section id=\"survivors\" aria-labelledby=\"survivors-h\">\n<h2 id=\"survivors-h\">What lives, and why</h2>\n",
+        "<section id=\"survivors\" aria-labelledby=\"survivors-h\">\n<h2 id=\"survivors-h\">Surviving mutants, and why</h2>\n",
     );
     // The open questions first.
     let mut any = false;

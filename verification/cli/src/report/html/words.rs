@@ -62,7 +62,9 @@ pub(super) const fn meaning_of_fate(fate: Fate) -> &'static str {
         Fate::Killed => "A model failed with the mistake in it, as it must.",
         Fate::KilledByProptest => "No model failed with the mutant in it, but a property test did.",
         Fate::Argued => "No model failed, and a written reason says why none can: judged by people, not by an engine.",
-        Fate::Survived => "No model failed, and nobody has said why. A hole in the models, or a line nobody needs.",
+        Fate::Survived => {
+            "No model failed, and no reason is written down. A hole in the models, or a line that is not needed."
+        }
         Fate::Unreached => "No model ever executes the line, so nothing is known about it.",
     }
 }

@@ -1,6 +1,6 @@
 //! Counted references.
 //!
-//! Their counts are no events as long as nobody can observe them. A count shows in three ways: by who asks for it
+//! Their counts are no events as long as they cannot be observed. A count shows in three ways: to a caller that asks for it
 //! (`strong_count`, `get_mut`, `try_unwrap`), by which thread drops the value, and by what that thread then knows. The
 //! last two show only if the value's destructor asks the model for something. As soon as either happens to an `Arc` that
 //! was made at some place in the source, the exploration begins anew, and the counts of those made there are atomics, as
@@ -373,7 +373,7 @@ impl<T: ?Sized> Drop for Arc<T> {
             return drop_value(&mut self.value);
         }
         // Which thread comes last is not known to the model, but what it then knows is. If the value's destructor asks
-        // for anything, it is observed by whom it is dropped.
+        // for anything, it is observed which thread drops it.
         let told = machine::told();
         let outer = model::expect_no_question(Some(self.object.at));
         machine::as_if_it_knew(known, || drop_value(&mut self.value));

@@ -30,14 +30,14 @@ impl AtomicBool {
         AtomicBool(Place::new(u64::from(value)))
     }
 
-    /// Hands out the value, of which nobody else has the atomic. Every access that does not happen before this is a
+    /// Hands out the value, with exclusive access to the atomic. Every access that does not happen before this is a
     /// race.
     #[track_caller]
     pub fn with_mut<R>(&mut self, f: impl FnOnce(&mut bool) -> R) -> R {
         with_mut(&self.0, from_word, u64::from, f)
     }
 
-    /// The value, of which nobody else has the atomic; what is made of it is written back when this is dropped. Every
+    /// The value, with exclusive access to the atomic; what is made of it is written back when this is dropped. Every
     /// access that does not happen before this is a race.
     #[track_caller]
     pub fn get_mut(&mut self) -> AtomicMut<'_, bool> {

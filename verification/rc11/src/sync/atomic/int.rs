@@ -46,14 +46,14 @@ macro_rules! atomic_int {
                 Self(Place::new(Self::into_word(value)))
             }
 
-            /// Hands out the value, of which nobody else has the atomic. Every access that does not happen before this
+            /// Hands out the value, with exclusive access to the atomic. Every access that does not happen before this
             /// is a race.
             #[track_caller]
             pub fn with_mut<R>(&mut self, f: impl FnOnce(&mut $int) -> R) -> R {
                 with_mut(&self.0, Self::from_word, Self::into_word, f)
             }
 
-            /// The value, of which nobody else has the atomic; what is made of it is written back when this is dropped. Every
+            /// The value, with exclusive access to the atomic; what is made of it is written back when this is dropped. Every
             /// access that does not happen before this is a race.
             #[track_caller]
             pub fn get_mut(&mut self) -> AtomicMut<'_, $int> {

@@ -45,7 +45,7 @@ fn fails_spuriously() -> bool {
     machine::may_wake_spuriously() && machine::ask(Ask::Spurious) == 1
 }
 
-/// The value goes out to who may change it, and comes back when they are done, also by a panic.
+/// The value is lent to be changed, and comes back at the end, also by a panic.
 struct Lent<'a, T: Copy> {
     place: &'a Place,
     value: T,
@@ -59,7 +59,7 @@ impl<T: Copy> Drop for Lent<'_, T> {
     }
 }
 
-/// `f` on the value, which nobody else has.
+/// `f` on the value, with exclusive access.
 #[track_caller]
 fn with_mut<T: Copy, R>(place: &Place, from: fn(u64) -> T, into: fn(T) -> u64, f: impl FnOnce(&mut T) -> R) -> R {
     let mut lent = Lent { place, value: from(place.load_plain()), into };

@@ -40,14 +40,14 @@ impl<T> AtomicPtr<T> {
         from_word(self.0.load_plain())
     }
 
-    /// Hands out the pointer, of which nobody else has the atomic. Every access that does not happen before this is a
+    /// Hands out the pointer, with exclusive access to the atomic. Every access that does not happen before this is a
     /// race.
     #[track_caller]
     pub fn with_mut<R>(&mut self, f: impl FnOnce(&mut *mut T) -> R) -> R {
         with_mut(&self.0, from_word, into_word, f)
     }
 
-    /// The value, of which nobody else has the atomic; what is made of it is written back when this is dropped. Every
+    /// The value, with exclusive access to the atomic; what is made of it is written back when this is dropped. Every
     /// access that does not happen before this is a race.
     #[track_caller]
     pub fn get_mut(&mut self) -> AtomicMut<'_, *mut T> {
