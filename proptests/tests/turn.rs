@@ -89,7 +89,8 @@ mod turns_are_as_far_apart_as_the_gs_run_for {
     /// The turns of a P whose dispatches take so long, in nanoseconds: how many dispatches there were before each, and when it was. A turn
     /// serves the global queue if `is_full`: that is its dispatch.
     fn turns(wrong: Wrong, start: u32, is_full: bool, dispatches: &[u64]) -> Vec<(u32, u64)> {
-        let (mut turn, mut pace, mut turns, mut now) = (Turn::starting_at(start), TurnPace::NEVER, Vec::new(), 1);
+        let (mut turn, mut pace, mut now) = (Turn::starting_at(start), TurnPace::NEVER, 1u64);
+        let mut turns: Vec<(u32, u64)> = Vec::new();
         let mut due = None;
         for took in dispatches {
             let at = turn.dispatches();
