@@ -1,4 +1,6 @@
 #![doc = include_str!("../README.md")]
+// An operation that answers `()` answers a value, as any other.
+#![allow(clippy::unit_arg)]
 
 pub mod cores;
 pub mod explore;

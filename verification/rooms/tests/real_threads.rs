@@ -1,6 +1,8 @@
 //! Programs of two and three threads on threads of the machine, judged by the same oracle: of the rooms, and of what others have
 //! built of the same kind. So the specification is held against both.
 
+#![allow(clippy::unit_arg)] // As in the library.
+
 use spinpark_rooms::cores::{self, Cores};
 use spinpark_rooms::explore::programs;
 use spinpark_rooms::room::{Begun, Real, Room, Wait};

@@ -248,7 +248,7 @@ mod a_seqlock {
             fence(Acquire);
         }
         let after = lock.version.load(Relaxed);
-        if before == after && before % 2 == 0 {
+        if before == after && before.is_multiple_of(2) {
             assert_eq!(seen, [5 * before / 2; 2], "torn");
         }
         writer.join().unwrap();
