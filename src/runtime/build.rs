@@ -116,7 +116,9 @@ impl Builder {
             None => env::procs()?.unwrap_or_else(cpus::default_procs),
         };
         let max_ms = self.max_threads.unwrap_or(self.config.max_ms.max(procs).min(Config::MAX_MS));
-        Ok(Config { procs, max_ms, ..self.config.clone() })
+        // Simulated time stands still while tasks run: turns come by count alone.
+        let turn_every = if self.seed.is_some() { 0 } else { self.config.turn_every };
+        Ok(Config { procs, max_ms, turn_every, ..self.config.clone() })
     }
 }
 
