@@ -146,8 +146,18 @@ impl<H: Host, W: Waker + Send + 'static, S: Slot> Watch<H, W, S> {
     ///
     /// # Errors
     /// With the value: there is no receiver.
-    pub fn send(&self, value: S::Value) -> Result<S::Value, S::Value> {
-        if self.with(|state| state.receivers) == 0 { Err(value) } else { Ok(self.replace(value)) }
+    pub fn send(&self, mut value: S::Value) -> Result<S::Value, S::Value> {
+        let woken = self.slot.write(|old| {
+            // Under one lock: the last receiver is gone before this send, or has been there for it.
+            let woken = self.with(|state| (state.receivers > 0).then(|| state.count_version()));
+            if woken.is_some() {
+                core::mem::swap(old, &mut value);
+            }
+            woken
+        });
+        let is_sent = woken.is_some();
+        wake(woken.into_iter().flatten());
+        if is_sent { Ok(value) } else { Err(value) }
     }
 
     /// Another value in the place of this.

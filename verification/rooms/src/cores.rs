@@ -1,0 +1,257 @@
+//! Real threads: the same programs, judged by the same oracle. What ended before is told by one counter of the machine.
+
+use crate::host::RoomHost;
+use crate::play::Stage;
+use crate::program::Program;
+use crate::room::{Real, Room};
+use crate::wakers::Sleeper;
+use kernel::host::{self, Host, Nanos, SpawnError};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Threads and memory of the machine.
+pub struct Cores;
+
+/// One word. Each access may be preceded by a pause.
+pub struct Word(AtomicU64);
+
+impl host::Word for Word {
+    fn new(value: u64) -> Self {
+        Word(AtomicU64::new(value))
+    }
+    fn load(&self, order: Ordering) -> u64 {
+        pause();
+        self.0.load(order)
+    }
+    fn store(&self, value: u64, order: Ordering) {
+        pause();
+        self.0.store(value, order);
+    }
+    fn swap(&self, value: u64, order: Ordering) -> u64 {
+        pause();
+        self.0.swap(value, order)
+    }
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        pause();
+        self.0.fetch_add(value, order)
+    }
+    fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64> {
+        pause();
+        self.0.compare_exchange(current, new, success, failure)
+    }
+}
+
+/// A lock, which counts who holds one.
+pub struct Lock<T>(Mutex<T>);
+
+impl<T: Send + 'static> host::Lock<T> for Lock<T> {
+    fn new(value: T) -> Self {
+        Lock(Mutex::new(value))
+    }
+    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        pause();
+        let mut value = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        HELD.set(HELD.get() + 1);
+        let result = f(&mut value);
+        HELD.set(HELD.get() - 1);
+        result
+    }
+}
+
+#[derive(Default)]
+struct Parked {
+    is_unparked: bool,
+    is_asleep: bool,
+}
+
+/// Where a thread sleeps.
+#[derive(Default)]
+pub struct Parker(Mutex<Parked>, Condvar);
+
+impl Parker {
+    fn is_asleep(&self) -> bool {
+        let parked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        parked.is_asleep && !parked.is_unparked
+    }
+}
+
+impl host::Parker for Parker {
+    fn new() -> Self {
+        Parker::default()
+    }
+    fn park(&self) {
+        self.park_timeout(Nanos::MAX);
+    }
+    fn park_timeout(&self, nanos: Nanos) {
+        let mut parked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        parked.is_asleep = true;
+        let is_awaited = |parked: &mut Parked| !parked.is_unparked;
+        let waited = self.1.wait_timeout_while(parked, Duration::from_nanos(nanos), is_awaited);
+        parked = waited.unwrap_or_else(PoisonError::into_inner).0;
+        *parked = Parked::default();
+    }
+    fn unpark(&self) {
+        UNPARKS.fetch_add(1, Ordering::SeqCst);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_unparked = true;
+        self.1.notify_one();
+    }
+}
+
+thread_local! {
+    static HELD: Cell<usize> = const { Cell::new(0) };
+    static ME: Cell<usize> = const { Cell::new(0) };
+    static RANDOM: Cell<u64> = const { Cell::new(1) };
+}
+
+fn random() -> u64 {
+    let next = RANDOM.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    RANDOM.set(next);
+    next >> 33
+}
+
+/// Now and then another thread comes between.
+fn pause() {
+    match random() % 16 {
+        0 => thread::yield_now(),
+        1..4 => (0..random() % 64).for_each(|_| std::hint::spin_loop()),
+        _ => (),
+    }
+}
+
+static CLOCK: AtomicU64 = AtomicU64::new(0);
+/// How often a thread was woken, in the whole process.
+static UNPARKS: AtomicU64 = AtomicU64::new(0);
+
+impl Host for Cores {
+    type Word = Word;
+    type Lock<T: Send + 'static> = Lock<T>;
+    type Parker = Parker;
+
+    fn fence(order: Ordering) {
+        std::sync::atomic::fence(order);
+    }
+    fn relax() {
+        std::hint::spin_loop();
+    }
+    fn choose(n: usize) -> usize {
+        random() as usize % n
+    }
+    fn now() -> Nanos {
+        CLOCK.load(Ordering::SeqCst)
+    }
+    fn spawn(_: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
+        thread::spawn(body);
+        Ok(())
+    }
+}
+
+impl RoomHost for Cores {
+    type Moment = u64;
+    fn moment() -> u64 {
+        CLOCK.fetch_add(1, Ordering::SeqCst)
+    }
+    fn at_the_latest(moment: u64) -> u64 {
+        moment
+    }
+    fn is_before(one: u64, other: u64) -> bool {
+        one < other
+    }
+    fn is_seen(one: u64, other: u64) -> bool {
+        one < other
+    }
+    fn me() -> usize {
+        ME.get()
+    }
+    fn holds_a_lock() -> bool {
+        HELD.get() > 0
+    }
+    fn start(body: impl FnOnce() + Send + 'static) {
+        thread::spawn(body);
+    }
+}
+
+/// How long a program may take whose threads neither end nor sleep.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Which threads of a program sleep, or are at their end.
+struct Rest {
+    sleepers: Mutex<Vec<Option<Arc<Sleeper<Cores>>>>>,
+    done: AtomicUsize,
+    is_over: AtomicBool,
+}
+
+/// A thread is at its end, also if it panics.
+struct Ends<'a>(&'a Rest);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.done.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// The program is over: the threads that sleep go on, and give up.
+struct Over<'a>(&'a Rest);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::SeqCst);
+        self.0.sleepers().iter().flatten().for_each(|sleeper| host::Parker::unpark(sleeper.parker()));
+    }
+}
+
+impl Rest {
+    fn sleepers(&self) -> std::sync::MutexGuard<'_, Vec<Option<Arc<Sleeper<Cores>>>>> {
+        self.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sleeps. `false`: the program is over.
+    fn sleep(&self, me: usize, sleeper: &Arc<Sleeper<Cores>>) -> bool {
+        self.sleepers()[me] = Some(Arc::clone(sleeper));
+        sleeper.park();
+        self.sleepers()[me] = None;
+        !self.is_over.load(Ordering::SeqCst)
+    }
+
+    /// Does nothing go on, and will nothing? If no thread was woken meanwhile, a thread that was seen asleep still is.
+    fn is_quiet(&self, threads: usize) -> bool {
+        let before = UNPARKS.load(Ordering::SeqCst);
+        let asleep = self.sleepers().iter().flatten().filter(|sleeper| sleeper.parker().is_asleep()).count();
+        let is_quiet = asleep + self.done.load(Ordering::SeqCst) == threads;
+        is_quiet && UNPARKS.load(Ordering::SeqCst) == before
+    }
+}
+
+/// Runs a program once on threads of the machine, against `I`. Its digest, and how many threads sleep at the end.
+///
+/// # Errors
+/// Why the specification does not explain it.
+pub fn run<R: Room, I: Real<R, Cores>>(program: &Arc<Program<R>>, seed: u64) -> Result<(u64, usize), String> {
+    let (stage, n) = (Stage::<R, Cores, I>::new(program), program.threads.len());
+    let (sleepers, done) = (Mutex::new((0..n).map(|_| None).collect()), AtomicUsize::new(0));
+    let rest = Rest { sleepers, done, is_over: AtomicBool::new(false) };
+    thread::scope(|scope| {
+        let act = |me: usize| {
+            let (stage, program, rest) = (&stage, &program, &rest);
+            move || {
+                let _ends = Ends(rest);
+                ME.set(me + 1);
+                RANDOM.set(seed.wrapping_mul(31).wrapping_add(me as u64));
+                stage.act(program, me, &|sleeper| rest.sleep(me, sleeper));
+            }
+        };
+        let threads: Vec<_> = (0..n).map(|me| scope.spawn(act(me))).collect();
+        // Also if the oracle panics: the threads that sleep would be waited for.
+        let wakes_them = Over(&rest);
+        let begun = Instant::now();
+        while !rest.is_quiet(n) && begun.elapsed() < PATIENCE {
+            thread::yield_now();
+        }
+        let judged = stage.judge(program);
+        drop(wakes_them);
+        let panics = threads.into_iter().filter_map(|thread| thread.join().err());
+        panics.fold(judged, |_, panic| Err(format!("{}\n{program}", rc11::engine::panic_text(&*panic))))
+    })
+}

@@ -1,0 +1,160 @@
+//! Every program of a shape in every way that RC11 allows, and the set of what may come of it.
+
+use crate::host::{Rc11, RoomHost};
+use crate::play;
+use crate::program::{Program, Shape, of_focus, of_shape};
+use crate::room::Room;
+use rc11::engine::{Config, Report};
+use std::any::{Any, TypeId};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What may come of some programs: how many histories there are, and a digest of the set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MayReach {
+    /// How many there are.
+    pub histories: usize,
+    /// Of all of them, in no order.
+    pub digest: u64,
+}
+
+impl fmt::Display for MayReach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} histories, {:016x}", self.histories, self.digest)
+    }
+}
+
+static REACHED: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+
+/// What was reached in this process since this was asked last.
+pub fn take_reached() -> MayReach {
+    let all = std::mem::take(&mut *REACHED.lock().unwrap_or_else(PoisonError::into_inner));
+    MayReach { histories: all.len(), digest: all.iter().fold(0, |digest, one| digest ^ one) }
+}
+
+/// Of an engine: an execution has come to its end. How it ended.
+///
+/// # Errors
+/// Why the specification does not explain it.
+pub fn at_end() -> Result<Option<String>, String> {
+    let Some((digest, asleep)) = play::judge()? else { return Ok(None) };
+    let salted = (digest ^ PROGRAM.get()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    REACHED.lock().unwrap_or_else(PoisonError::into_inner).insert(salted ^ (salted >> 29));
+    Ok(Some(format!("{asleep} asleep")))
+}
+
+thread_local! {
+    /// Which program is played, as a hash.
+    static PROGRAM: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    /// The programs of each room and shape.
+    static PROGRAMS: RefCell<HashMap<(TypeId, usize), Box<dyn Any>>> = RefCell::new(HashMap::new());
+}
+
+/// The programs number `n` of a room: those of a shape of the ladder, and behind these those of its focuses.
+pub fn programs<R: Room>(n: usize) -> Arc<Vec<Arc<Program<R>>>> {
+    let list = || match crate::program::LADDER.get(n) {
+        Some(shape) => of_shape::<R>(shape),
+        None => of_focus::<R>(n - crate::program::LADDER.len()),
+    };
+    PROGRAMS.with_borrow_mut(|all| {
+        let all = all
+            .entry((TypeId::of::<R>(), n))
+            .or_insert_with(|| Box::new(Arc::new(list().into_iter().map(Arc::new).collect::<Vec<_>>())));
+        Arc::clone(all.downcast_ref::<Arc<Vec<Arc<Program<R>>>>>().expect("of this room"))
+    })
+}
+
+/// One execution of one of the programs number `N` of the room, which the engine chooses. Returns at once.
+pub fn play_any<R: Room, H: RoomHost, const N: usize>() {
+    let programs = programs::<R>(N);
+    let n = if programs.len() > 1 { H::choose(programs.len()) } else { 0 };
+    PROGRAM.set(((N as u64) << 32) + n as u64 + 1);
+    play::start::<R, H>(&programs[n]);
+}
+
+/// Explores one program.
+pub fn explore<R: Room>(program: &Arc<Program<R>>, executions: Option<u64>, seed: Option<u64>) -> Report {
+    let program = Arc::clone(program);
+    let body = move || {
+        rc11::engine::leave_waiting();
+        play::start::<R, Rc11>(&program);
+        String::new()
+    };
+    let config = Config { executions, seed, at_end: Some(Arc::new(at_end)), ..Config::default() };
+    rc11::engine::explore(&config, body, |_| ())
+}
+
+/// What came of the programs of one shape.
+#[derive(Debug, Clone, Default)]
+pub struct Swept {
+    /// How many programs there are.
+    pub programs: usize,
+    /// How many executions.
+    pub executions: u64,
+    /// Of each shape, the program with the most.
+    pub most: (u64, String),
+    /// What may come of them.
+    pub may_reach: MayReach,
+    /// Why the first that fails does.
+    pub failure: Option<String>,
+    /// How many programs fail.
+    pub failed: usize,
+}
+
+/// Explores each of the programs number `n` of the room; up to the first that fails, or all of them.
+pub fn sweep<R: Room>(n: usize, goes_on: bool, only: &dyn Fn(&Program<R>) -> bool) -> Swept {
+    take_reached();
+    let mut swept = Swept::default();
+    for (nth, program) in programs::<R>(n).iter().enumerate().filter(|(_, program)| only(program)) {
+        PROGRAM.set(((n as u64) << 32) + nth as u64 + 1);
+        let report = explore(program, None, None);
+        swept.programs += 1;
+        swept.executions += report.tally.executions;
+        if report.tally.executions > swept.most.0 {
+            swept.most = (report.tally.executions, program.to_string());
+        }
+        if let Some(found) = &report.failure {
+            swept.failed += 1;
+            let why = found.failure.why.sentence(&found.graph, |thread| format!("thread {thread}"));
+            swept.failure.get_or_insert(format!("{why}\n(program {nth}, execution {})", report.tally.executions));
+            if !goes_on {
+                break;
+            }
+        }
+    }
+    swept.may_reach = take_reached();
+    swept
+}
+
+/// A room, as it is listed.
+#[derive(Clone, Copy)]
+pub struct Declared {
+    /// Its name.
+    pub name: &'static str,
+    /// How many programs number `n` it has.
+    pub programs: fn(usize) -> usize,
+    /// How many focuses it has.
+    pub focuses: fn() -> usize,
+    /// Explores the programs number `n`; goes on after one that fails; only those whose text contains this.
+    pub sweep: fn(usize, bool, &str) -> Swept,
+}
+
+impl Declared {
+    /// Of a room.
+    pub const fn of<R: Room>() -> Declared {
+        Declared {
+            name: R::NAME,
+            programs: |n| programs::<R>(n).len(),
+            focuses: || R::focuses().len(),
+            sweep: |n, goes_on, text| sweep::<R>(n, goes_on, &|program| program.to_string().contains(text)),
+        }
+    }
+}
+
+/// What the programs number `n` of a room are called.
+pub fn shape_name(n: usize) -> String {
+    let ladder = crate::program::LADDER;
+    ladder.get(n).map_or_else(|| format!("focus {}", n - ladder.len() + 1), |shape: &Shape| shape.name.to_owned())
+}

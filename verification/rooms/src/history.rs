@@ -1,0 +1,193 @@
+//! What was called in one execution, and what was answered.
+
+use crate::host::RoomHost;
+use crate::room::{Does, Room};
+use crate::values::dropped;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A call, as it is written down.
+struct Written<R: Room, H: RoomHost> {
+    does: Does<R::Op>,
+    answer: Option<R::Answer>,
+    begins: H::Moment,
+    ends: H::Moment,
+    wait: usize,
+    drops: usize,
+}
+
+/// What one thread has written down.
+pub struct Page<R: Room, H: RoomHost> {
+    calls: Vec<Written<R, H>>,
+    /// Of each of its waits, how often it was woken so far.
+    wakes: Vec<Box<dyn Fn() -> u64 + Send>>,
+    /// Where it is.
+    pub fate: Fate,
+}
+
+/// Where a thread is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Inside of a call.
+    Calls,
+    /// Its wait goes on, and it sleeps.
+    Sleeps,
+    /// At its end.
+    Done,
+}
+
+/// What is written down of an execution that goes on.
+pub struct Log<R: Room, H: RoomHost>(Arc<Mutex<Vec<Page<R, H>>>>);
+
+impl<R: Room, H: RoomHost> Clone for Log<R, H> {
+    fn clone(&self) -> Self {
+        Log(Arc::clone(&self.0))
+    }
+}
+
+impl<R: Room, H: RoomHost> Log<R, H> {
+    /// Of so many threads.
+    pub fn new(threads: usize) -> Self {
+        let page = |_| Page { calls: Vec::new(), wakes: Vec::new(), fate: Fate::Calls };
+        Log(Arc::new(Mutex::new((0..threads).map(page).collect())))
+    }
+
+    /// What is written.
+    pub fn pages(&self) -> MutexGuard<'_, Vec<Page<R, H>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call of thread `me`.
+    pub fn call<T>(
+        &self,
+        me: usize,
+        does: Does<R::Op>,
+        call: impl FnOnce() -> T,
+        answer: impl FnOnce(&T) -> Option<R::Answer>,
+    ) -> T {
+        let (begins, before) = (H::moment(), dropped::<H>());
+        let found = call();
+        let (answer, begins, ends) = (answer(&found), H::at_the_latest(begins), H::moment());
+        let drops = dropped::<H>() - before;
+        let page = &mut self.pages()[me];
+        let wait = page.wakes.len();
+        page.calls.push(Written { does, answer, begins, ends, wait, drops });
+        found
+    }
+
+    /// Thread `me` has one more wait; how often it is woken.
+    pub fn waits(&self, me: usize, wakes: impl Fn() -> u64 + Send + 'static) {
+        self.pages()[me].wakes.push(Box::new(wakes));
+    }
+
+    /// Where thread `me` is from now on.
+    pub fn is_at(&self, me: usize, fate: Fate) {
+        self.pages()[me].fate = fate;
+    }
+
+    /// The history, once nothing goes on any more.
+    pub fn history(&self) -> History<R> {
+        let pages = self.pages();
+        let count = |is_counted: &dyn Fn(&Written<R, H>) -> bool| -> Vec<usize> {
+            pages.iter().map(|page| page.calls.iter().take_while(|other| is_counted(other)).count()).collect()
+        };
+        let call = |call: &Written<R, H>| Call {
+            does: call.does,
+            answer: call.answer.clone(),
+            after: count(&|other| H::is_before(other.ends, call.begins)),
+            seen: count(&|other| H::is_seen(other.begins, call.ends)),
+            wait: call.wait,
+            drops: call.drops,
+        };
+        let thread = |page: &Page<R, H>| Thread {
+            calls: page.calls.iter().map(call).collect(),
+            wakes: page.wakes.iter().map(|wakes| wakes()).collect(),
+            fate: page.fate,
+        };
+        History(pages.iter().map(thread).collect())
+    }
+}
+
+/// A call.
+pub struct Call<R: Room> {
+    /// What it does.
+    pub does: Does<R::Op>,
+    /// What it was answered.
+    pub answer: Option<R::Answer>,
+    /// Of each thread, how many calls end before this one begins.
+    pub after: Vec<usize>,
+    /// Of each thread, of how many calls what was done before them is seen when this one has ended.
+    pub seen: Vec<usize>,
+    /// Which of its thread's waits it is about, from 1; 0: it has had none.
+    pub wait: usize,
+    /// How many values were dropped in it.
+    pub drops: usize,
+}
+
+/// What one thread has called.
+pub struct Thread<R: Room> {
+    /// Its calls, in order.
+    pub calls: Vec<Call<R>>,
+    /// Of each of its waits, how often it was woken.
+    pub wakes: Vec<u64>,
+    /// Where it is at the end.
+    pub fate: Fate,
+}
+
+/// What the threads of an execution have called.
+pub struct History<R: Room>(pub Vec<Thread<R>>);
+
+impl<R: Room> History<R> {
+    /// A number of what was answered: of two executions that differ in that, almost surely another.
+    pub fn digest(&self) -> u64 {
+        use std::hash::{Hash, Hasher};
+        let mut fnv = Fnv(0xcbf2_9ce4_8422_2325);
+        for thread in &self.0 {
+            (thread.fate == Fate::Sleeps).hash(&mut fnv);
+            thread.calls.iter().for_each(|call| call.answer.hash(&mut fnv));
+        }
+        fnv.finish()
+    }
+
+    /// How many threads sleep at the end.
+    pub fn asleep(&self) -> usize {
+        self.0.iter().filter(|thread| thread.fate == Fate::Sleeps).count()
+    }
+}
+
+/// A hash that is the same everywhere.
+struct Fnv(u64);
+
+impl std::hash::Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+}
+
+impl<R: Room> std::fmt::Display for History<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (n, thread) in self.0.iter().enumerate() {
+            for (nth, call) in thread.calls.iter().enumerate() {
+                let does = match call.does {
+                    Does::Begin(op, number) => format!("{op:?} {number}"),
+                    other => format!("{other:?}"),
+                };
+                let answer = call.answer.as_ref().map_or("…".to_owned(), |answer| format!("{answer:?}"));
+                let mut after = String::new();
+                for (m, &count) in call.after.iter().enumerate().filter(|&(m, &count)| m != n && count > 0) {
+                    let _ = write!(after, "  after {m}.{}", count - 1);
+                }
+                writeln!(f, "  {n}.{nth}  {does:<16} {answer:<16}{after}")?;
+            }
+            if thread.fate != Fate::Done {
+                writeln!(f, "  {n}    {:?}", thread.fate)?;
+            }
+        }
+        Ok(())
+    }
+}

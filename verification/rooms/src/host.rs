@@ -1,0 +1,147 @@
+//! What a room's programs need of a host: threads, moments, and whether a lock is held.
+
+use kernel::host::{self, Host, Nanos, SpawnError};
+use rc11::engine::Moment;
+use std::sync::atomic::Ordering;
+
+/// A host on which a room's programs are played.
+pub trait RoomHost: Host {
+    /// A moment of a thread.
+    type Moment: Copy + Send + 'static;
+    /// The calling thread's moment.
+    fn moment() -> Self::Moment;
+    /// `moment` of the calling thread, as late as other threads can tell.
+    fn at_the_latest(moment: Self::Moment) -> Self::Moment;
+    /// Has a call that ends at `one` ended before a call that begins at `other`?
+    fn is_before(one: Self::Moment, other: Self::Moment) -> bool;
+    /// Is what was done before `one` seen by what comes after `other`?
+    fn is_seen(one: Self::Moment, other: Self::Moment) -> bool;
+    /// The calling thread's number in this execution.
+    fn me() -> usize;
+    /// Does the calling thread hold a lock?
+    fn holds_a_lock() -> bool;
+    /// Starts a thread of the execution, which may be left asleep.
+    fn start(body: impl FnOnce() + Send + 'static);
+}
+
+/// Memory is RC11's, and each execution is explored once.
+pub struct Rc11;
+
+/// One word.
+pub struct Word(rc11::engine::Word);
+
+impl host::Word for Word {
+    #[track_caller]
+    fn new(value: u64) -> Self {
+        Word(rc11::engine::Word::new(value))
+    }
+    #[track_caller]
+    fn load(&self, order: Ordering) -> u64 {
+        self.0.load(order)
+    }
+    #[track_caller]
+    fn store(&self, value: u64, order: Ordering) {
+        self.0.store(value, order);
+    }
+    #[track_caller]
+    fn swap(&self, value: u64, order: Ordering) -> u64 {
+        self.0.swap(value, order)
+    }
+    #[track_caller]
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        self.0.fetch_add(value, order)
+    }
+    #[track_caller]
+    fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64> {
+        self.0.compare_exchange(current, new, success, failure)
+    }
+}
+
+/// A lock.
+pub struct Lock<T>(rc11::engine::Lock<T>);
+
+impl<T: Send + 'static> host::Lock<T> for Lock<T> {
+    #[track_caller]
+    fn new(value: T) -> Self {
+        Lock(rc11::engine::Lock::new(value))
+    }
+    #[track_caller]
+    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        self.0.with(f)
+    }
+}
+
+/// Where a thread sleeps.
+pub struct Parker(rc11::engine::Parker);
+
+impl host::Parker for Parker {
+    fn new() -> Self {
+        Parker(rc11::engine::Parker::new())
+    }
+    #[track_caller]
+    fn park(&self) {
+        self.0.park();
+    }
+    #[track_caller]
+    fn park_timeout(&self, nanos: Nanos) {
+        self.0.park_timeout(nanos);
+    }
+    #[track_caller]
+    fn unpark(&self) {
+        self.0.unpark();
+    }
+}
+
+impl Host for Rc11 {
+    type Word = Word;
+    type Lock<T: Send + 'static> = Lock<T>;
+    type Parker = Parker;
+
+    #[track_caller]
+    fn fence(order: Ordering) {
+        rc11::engine::fence(order);
+    }
+    fn relax() {}
+    #[track_caller]
+    fn choose(n: usize) -> usize {
+        rc11::engine::choose(n)
+    }
+    fn now() -> Nanos {
+        rc11::engine::now()
+    }
+    #[track_caller]
+    fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
+        rc11::engine::spawn(name, body).map_err(|rc11::engine::Refused| SpawnError { os_error: None })
+    }
+}
+
+impl RoomHost for Rc11 {
+    type Moment = Moment;
+    fn moment() -> Moment {
+        rc11::engine::moment()
+    }
+    fn at_the_latest(moment: Moment) -> Moment {
+        rc11::engine::at_the_latest(moment)
+    }
+    fn is_before(one: Moment, other: Moment) -> bool {
+        is_before(one, other)
+    }
+    fn is_seen(one: Moment, other: Moment) -> bool {
+        one.is_known_at(&other)
+    }
+    fn me() -> usize {
+        rc11::engine::me()
+    }
+    fn holds_a_lock() -> bool {
+        rc11::engine::holds_a_lock()
+    }
+    #[track_caller]
+    fn start(body: impl FnOnce() + Send + 'static) {
+        drop(rc11::engine::fork("client", body));
+    }
+}
+
+/// Of two moments of RC11. A thread that has done nothing is before no other: nothing of it can be known.
+pub fn is_before(one: Moment, other: Moment) -> bool {
+    one.events > 0 && one.is_known_at(&other)
+}

@@ -1,0 +1,77 @@
+//! `cargo room NAME [SHAPE…]`: every client program of one room, from an edit to a verdict in seconds.
+
+use spinpark_rooms::explore::{Declared, Swept, shape_name};
+use spinpark_rooms::program::LADDER;
+use spinpark_rooms::rooms::ROOMS;
+use std::process::ExitCode;
+use std::time::Instant;
+
+const USAGE: &str = "usage: rooms [--all] [--only TEXT] [--record FILE] ROOM|all [SHAPE…]\n\
+    ROOM is one of the names below; SHAPE one of 1x1 1x2 1x3 2x1 1,1,1 2x2 2,1,1, or focus-1 …\n\
+    --all goes on after a program that fails; --only takes the programs whose text contains TEXT;\n\
+    --record writes what may come of the programs into a file";
+
+fn main() -> ExitCode {
+    let (mut goes_on, mut only, mut record, mut names) = (false, String::new(), None, Vec::new());
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--all" => goes_on = true,
+            "--only" => only = args.next().unwrap_or_default(),
+            "--record" => record = args.next(),
+            _ => names.push(arg),
+        }
+    }
+    let Some((room, shapes)) = names.split_first() else { return usage() };
+    let rooms: Vec<&Declared> = ROOMS.iter().filter(|declared| room == "all" || declared.name == room).collect();
+    let of = |room: &Declared| (0..LADDER.len() + (room.focuses)()).collect::<Vec<_>>();
+    let has = |n: usize| shapes.is_empty() || shapes.contains(&shape_name(n).replace(' ', "-"));
+    let is_known =
+        |shape: &String| rooms.iter().any(|room| of(room).iter().any(|&n| shape_name(n).replace(' ', "-") == *shape));
+    if rooms.is_empty() || !shapes.iter().all(is_known) {
+        return usage();
+    }
+    let (mut is_fine, mut kept) = (true, String::new());
+    for room in rooms {
+        for n in of(room).into_iter().filter(|&n| has(n)) {
+            let swept = tell(room, n, goes_on, &only);
+            is_fine &= swept.failed == 0;
+            kept += &format!("{} {}: {}\n", room.name, shape_name(n), swept.may_reach);
+        }
+    }
+    if let Some(file) = record
+        && let Err(error) = std::fs::write(&file, kept)
+    {
+        eprintln!("{file}: cannot be written: {error}");
+        return ExitCode::from(2);
+    }
+    if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn usage() -> ExitCode {
+    let names: Vec<&str> = ROOMS.iter().map(|room| room.name).collect();
+    eprintln!("{USAGE}\nrooms: {}", names.join(" "));
+    ExitCode::from(2)
+}
+
+fn tell(room: &Declared, n: usize, goes_on: bool, only: &str) -> Swept {
+    let clock = Instant::now();
+    let swept = (room.sweep)(n, goes_on, only);
+    let verdict = match swept.failed {
+        0 => "proved (RC11)".to_owned(),
+        failed => format!("{failed} FAILED"),
+    };
+    println!(
+        "{:<12} {:<8} {:>6} programs {:>9} executions {:>6.1} s  {verdict}, {}",
+        room.name,
+        shape_name(n),
+        swept.programs,
+        swept.executions,
+        clock.elapsed().as_secs_f64(),
+        swept.may_reach
+    );
+    if let Some(failure) = &swept.failure {
+        println!("{failure}\n");
+    }
+    swept
+}

@@ -1,0 +1,151 @@
+//! One oracle for all rooms: is a history explained by the specification?
+//!
+//! It is if there is an order of all calls in which
+//! 1. each call comes after the calls that happen before it, and the specification answers what was answered;
+//! 2. what an answer says has happened is seen by the caller;
+//! 3. as many values are dropped in each call as the specification says, and as many are left;
+//! 4. a wait is woken once if it went on and is over, and not at all if it did not, or is not;
+//! 5. no thread sleeps whose wait is over, and none is stuck inside of a call.
+
+use crate::history::{Fate, History};
+use crate::room::{CallId, Does, Effects, Room, Spec};
+
+/// What is looked at besides the history.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged {
+    /// How many values are left in the room and its waits. `None`: that is not known.
+    pub live: Option<usize>,
+    /// Is a wait that goes on woken exactly once? If not, at least once.
+    pub wakes_once: bool,
+}
+
+/// Explains a history by `spec`, or says why that cannot be.
+///
+/// # Errors
+/// In a sentence, and the history.
+pub fn explain<R: Room>(spec: &R::Spec, history: &History<R>, judged: Judged) -> Result<(), String> {
+    let mut search = Search { history, judged, furthest: (0, String::from("no call may come first")) };
+    let explained = search.threads_are_at_rest().and_then(|()| {
+        let is_explained = search.go_on(spec, &mut vec![0; history.0.len()]);
+        if is_explained { Ok(()) } else { Err(std::mem::take(&mut search.furthest.1)) }
+    });
+    explained.map_err(|why| format!("{why}\n{history}"))
+}
+
+struct Search<'a, R: Room> {
+    history: &'a History<R>,
+    judged: Judged,
+    /// How many calls the longest order that was found has, and why it does not go on.
+    furthest: (usize, String),
+}
+
+impl<R: Room> Search<'_, R> {
+    /// What does not depend on the order.
+    fn threads_are_at_rest(&self) -> Result<(), String> {
+        for (n, thread) in self.history.0.iter().enumerate() {
+            if thread.fate == Fate::Calls {
+                return Err(format!("thread {n} is stuck inside of a call"));
+            }
+            let (mut went_on, mut wait) = (false, 0);
+            for call in &thread.calls {
+                went_on &= call.wait == wait;
+                wait = call.wait;
+                if call.does != Does::Poll {
+                    continue;
+                }
+                if let Some(woken) = call.answer.is_some().then(|| thread.wakes[wait - 1]) {
+                    self.is_woken(woken, went_on).map_err(|why| format!("wait {wait} of thread {n} {why}"))?;
+                }
+                went_on |= call.answer.is_none();
+            }
+            if thread.fate == Fate::Sleeps && self.judged.wakes_once && thread.wakes[wait - 1] > 0 {
+                return Err(format!("wait {wait} of thread {n} was woken for nothing"));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_woken(&self, woken: u64, must_be: bool) -> Result<(), &'static str> {
+        match (woken, must_be) {
+            (0, true) => Err("is over, and was not woken"),
+            (1.., false) if self.judged.wakes_once => Err("was woken for nothing"),
+            (2.., _) if self.judged.wakes_once => Err("was woken twice"),
+            _ => Ok(()),
+        }
+    }
+
+    fn go_on(&mut self, spec: &R::Spec, done: &mut Vec<usize>) -> bool {
+        let history = self.history;
+        let mut is_over = true;
+        for (thread, of) in history.0.iter().enumerate() {
+            let Some(call) = of.calls.get(done[thread]) else { continue };
+            is_over = false;
+            let is_next = call.after.iter().enumerate().all(|(n, &count)| n == thread || done[n] >= count);
+            if !is_next {
+                continue;
+            }
+            let Some(next) = self.step(spec, CallId { thread, nth: done[thread] }, done) else { continue };
+            done[thread] += 1;
+            if self.go_on(&next, done) {
+                return true;
+            }
+            done[thread] -= 1;
+        }
+        is_over && self.ends(spec, done)
+    }
+
+    /// The specification after this call, if it may come next.
+    fn step(&mut self, spec: &R::Spec, id: CallId, done: &[usize]) -> Option<R::Spec> {
+        let thread = &self.history.0[id.thread];
+        let call = &thread.calls[id.nth];
+        let name = || format!("{}.{}", id.thread, id.nth);
+        if call.does == Does::GiveUp {
+            let went_on = |other: &&crate::history::Call<R>| other.wait == call.wait && other.does == Does::Poll;
+            let went_on = thread.calls[..id.nth].iter().filter(went_on).any(|other| other.answer.is_none());
+            let is_over = || spec.clone().step(id, Does::Poll, &mut Effects::default()).is_some();
+            if let Err(why) = self.is_woken(thread.wakes[call.wait - 1], went_on && is_over()) {
+                return self.stops(done, || format!("the wait that {} gives up {why}", name()));
+            }
+        }
+        let (mut next, mut effects) = (spec.clone(), Effects::default());
+        let answer = next.step(id, call.does, &mut effects);
+        if answer != call.answer {
+            return self.stops(done, || format!("{} {:?}: {:?}, and not {answer:?}", name(), call.does, call.answer));
+        }
+        if effects.drops != call.drops {
+            let drops = effects.drops;
+            return self.stops(done, || format!("{} drops {} values, and not {drops}", name(), call.drops));
+        }
+        let unseen = effects.sees.iter().find(|seen| seen.thread != id.thread && call.seen[seen.thread] <= seen.nth);
+        match unseen {
+            Some(CallId { thread, nth }) => self.stops(done, || {
+                format!("{} follows from {thread}.{nth}, and does not see what was done before it", name())
+            }),
+            None => Some(next),
+        }
+    }
+
+    fn ends(&mut self, spec: &R::Spec, done: &[usize]) -> bool {
+        for (thread, of) in self.history.0.iter().enumerate().filter(|(_, of)| of.fate == Fate::Sleeps) {
+            let id = CallId { thread, nth: of.calls.len() };
+            if spec.clone().step(id, Does::Poll, &mut Effects::default()).is_some() {
+                self.stops::<()>(done, || format!("thread {thread} sleeps for ever, and its wait is over"));
+                return false;
+            }
+        }
+        let (held, live) = (spec.held(), self.judged.live);
+        if live.is_some_and(|live| live != held) {
+            self.stops::<()>(done, || format!("{live:?} values are left, and not {held}"));
+            return false;
+        }
+        true
+    }
+
+    fn stops<T>(&mut self, done: &[usize], why: impl FnOnce() -> String) -> Option<T> {
+        let depth = done.iter().sum::<usize>() + 1;
+        if depth > self.furthest.0 {
+            self.furthest = (depth, why());
+        }
+        None
+    }
+}

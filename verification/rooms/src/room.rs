@@ -1,0 +1,157 @@
+//! What a room is declared by, once.
+
+use crate::host::RoomHost;
+use crate::values::Maker;
+use crate::wakers::Lends;
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::task::Poll;
+
+/// A call: the `nth` of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallId {
+    /// Which thread of the program.
+    pub thread: usize,
+    /// Which of its calls, from 0.
+    pub nth: usize,
+}
+
+/// What a call does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Does<Op> {
+    /// An operation, with a number that no other call has. It is over at once, or creates the thread's wait.
+    Begin(Op, u64),
+    /// The thread's wait is polled.
+    Poll,
+    /// The thread's wait is enabled: it waits from now on, without a poll.
+    Enable,
+    /// The thread's wait is dropped.
+    GiveUp,
+}
+
+/// What becomes of a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Waiting {
+    /// It is polled, and its thread parks, until it is over.
+    ToTheEnd,
+    /// It is polled once, and dropped if it is not over.
+    GivenUp,
+    /// It is polled with one waker, then with another until it is over. The wakers are cloned outside of locks.
+    Renewed,
+    /// It is enabled, then polled until it is over.
+    Enabled,
+    /// It is enabled, then dropped.
+    EnabledAndGivenUp,
+    /// It is dropped without a poll.
+    NeverPolled,
+}
+
+/// The usual ways to wait.
+pub const WAITS: &[Waiting] = &[Waiting::ToTheEnd, Waiting::GivenUp, Waiting::Renewed, Waiting::NeverPolled];
+
+/// A room: its operations, what they mean, and the source that does them.
+pub trait Room: Sized + 'static {
+    /// How large the room is.
+    type Setup: Copy + Debug + Send + Sync + 'static;
+    /// What a thread holds: one end, for instance.
+    type Role: Copy + Debug + Ord + Send + Sync + 'static;
+    /// An operation.
+    type Op: Copy + Debug + Ord + Send + Sync + 'static;
+    /// What a call returns.
+    type Answer: Clone + Debug + PartialEq + Hash + Send + 'static;
+    /// What the operations mean.
+    type Spec: Spec<Self>;
+    /// The room's source.
+    type Real<H: RoomHost>: Real<Self, H>;
+
+    /// The room's name: its file below `waits`.
+    const NAME: &'static str;
+    /// Every size that is tried.
+    fn setups() -> Vec<Self::Setup>;
+    /// Every role.
+    fn roles() -> Vec<Self::Role>;
+    /// What a thread of this role that has done this may do next.
+    fn may(role: Self::Role, done: &[Self::Op]) -> Vec<Self::Op>;
+    /// The ways in which the operation's wait may go. None: it does not wait.
+    fn waits(op: Self::Op) -> &'static [Waiting];
+    /// Is there something to be checked about threads of these roles?
+    fn is_worth_it(_roles: &[Self::Role]) -> bool {
+        true
+    }
+    /// Small sets of operations for larger shapes.
+    fn focuses() -> Vec<Focus<Self>> {
+        Vec::new()
+    }
+}
+
+/// Some operations of a room, for a larger shape.
+pub struct Focus<R: Room> {
+    /// How many operations each thread does, the longest first.
+    pub lens: &'static [usize],
+    /// Which operations, and which ways to wait.
+    pub has: fn(R::Role, R::Op, Option<Waiting>) -> bool,
+}
+
+/// What a call of the specification does besides its answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Calls that must happen before the end of this one: all that was done before them is seen after it.
+    pub sees: Vec<CallId>,
+    /// How many values are dropped.
+    pub drops: usize,
+}
+
+/// The room as a sequential program.
+pub trait Spec<R: Room>: Clone + 'static {
+    /// Before the first call.
+    fn new(setup: R::Setup, roles: &[R::Role]) -> Self;
+    /// A call. `None`: the wait was created, goes on, or was dropped without an answer. A wait whose poll would be answered must
+    /// not sleep.
+    fn step(&mut self, me: CallId, does: Does<R::Op>, effects: &mut Effects) -> Option<R::Answer>;
+    /// How many values are in the room, and in waits that were not given up.
+    fn held(&self) -> usize {
+        0
+    }
+}
+
+/// What a call comes to.
+pub enum Begun<'a, H: RoomHost, A> {
+    /// The operation is over.
+    Over(A),
+    /// It waits.
+    Waits(Box<dyn Wait<H, A> + 'a>),
+}
+
+/// A wait. Dropped, it is given up.
+pub trait Wait<H: RoomHost, A> {
+    /// Is it over? If not it waits, by the lender's waker.
+    fn poll(&mut self, lender: &mut Lends<H>) -> Poll<A>;
+    /// Waits from now on. Is it over?
+    fn enable(&mut self) -> Option<A> {
+        unreachable!("a wait of this room cannot be enabled")
+    }
+    /// Drops it. What it gives back.
+    fn give_up(self: Box<Self>) -> Option<A> {
+        None
+    }
+}
+
+impl<H: RoomHost, A, F: FnMut(&mut Lends<H>) -> Poll<A>> Wait<H, A> for F {
+    fn poll(&mut self, lender: &mut Lends<H>) -> Poll<A> {
+        self(lender)
+    }
+}
+
+/// The room's source on a host, by its public entry.
+pub trait Real<R: Room, H: RoomHost>: Send + Sync + 'static {
+    /// What a thread has besides the room.
+    type Hand: Send;
+    /// Is a wait that goes on woken exactly once? Of the rooms, yes; a peer may do more.
+    const WAKES_ONCE: bool = true;
+    /// Before the first call.
+    fn new(setup: R::Setup, roles: &[R::Role]) -> Self;
+    /// What a thread of this role has.
+    fn hand(&self, role: R::Role) -> Self::Hand;
+    /// Does the operation, or creates its wait.
+    fn begin<'a>(&'a self, hand: &'a mut Self::Hand, op: R::Op, values: &Maker<H>) -> Begun<'a, H, R::Answer>;
+}

@@ -1,0 +1,226 @@
+//! So many may be in at once.
+//!
+//! Invariants 125 and 126: no more permits are out than there are; a waiter is served in FIFO order, as soon as there are as many as
+//! it wants, and a later one that wants fewer does not overtake it; it sees what was done before those were given back.
+
+use crate::host::RoomHost;
+use crate::room::{Begun, CallId, Does, Effects, Focus, Real, Room, Spec, WAITS, Wait, Waiting};
+use crate::values::Maker;
+use crate::wakers::{Lends, Wakes};
+use kernel::waits::semaphore::{Acquire, Refused, Semaphore};
+use std::task::Poll;
+
+/// The room.
+#[derive(Debug)]
+pub struct Semaphores;
+
+/// What a thread does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Op {
+    /// Takes so many, if they are free.
+    Try(usize),
+    /// Takes so many.
+    Acquire(usize),
+    /// So many more are free.
+    Release(usize),
+    /// No permit is given out any more.
+    Close,
+}
+
+/// What a call returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// It is done.
+    Done,
+    /// There are too few, or others wait.
+    NoPermits,
+    /// It is closed.
+    Closed,
+}
+
+impl Room for Semaphores {
+    /// How many are free.
+    type Setup = usize;
+    type Role = ();
+    type Op = Op;
+    type Answer = Answer;
+    type Spec = Counts;
+    type Real<H: RoomHost> = Semaphore<H, Wakes<H>>;
+
+    const NAME: &'static str = "semaphore";
+
+    fn setups() -> Vec<usize> {
+        vec![0, 2]
+    }
+    fn roles() -> Vec<()> {
+        vec![()]
+    }
+    fn may((): (), _: &[Op]) -> Vec<Op> {
+        vec![Op::Try(1), Op::Try(2), Op::Acquire(1), Op::Acquire(2), Op::Release(1), Op::Release(2), Op::Close]
+    }
+    fn waits(op: Op) -> &'static [Waiting] {
+        if matches!(op, Op::Acquire(_)) { WAITS } else { &[] }
+    }
+    /// That a later waiter does not overtake takes three of them.
+    fn focuses() -> Vec<Focus<Self>> {
+        let has = |(), op, waiting: Option<Waiting>| {
+            matches!(op, Op::Acquire(_) | Op::Release(1))
+                && !matches!(waiting, Some(Waiting::Renewed | Waiting::NeverPolled))
+        };
+        vec![Focus { lens: &[1, 1, 1, 1], has }]
+    }
+}
+
+fn answer(result: Result<(), Refused>) -> Answer {
+    match result {
+        Ok(()) => Answer::Done,
+        Err(Refused::NoPermits) => Answer::NoPermits,
+        Err(Refused::Closed) => Answer::Closed,
+    }
+}
+
+impl<H: RoomHost> Real<Semaphores, H> for Semaphore<H, Wakes<H>> {
+    type Hand = ();
+    fn new(permits: usize, _: &[()]) -> Self {
+        Semaphore::new(permits)
+    }
+    fn hand(&self, (): ()) {}
+    fn begin<'a>(&'a self, (): &'a mut (), op: Op, _: &Maker<H>) -> Begun<'a, H, Answer> {
+        Begun::Over(match op {
+            Op::Try(n) => answer(self.try_acquire(n)),
+            Op::Acquire(n) => return Begun::Waits(Box::new(self.acquire(n))),
+            Op::Release(n) => self.release(n).map(|()| Answer::Done).expect("they are few"),
+            Op::Close => {
+                self.close();
+                Answer::Done
+            }
+        })
+    }
+}
+
+impl<H: RoomHost> Wait<H, Answer> for Acquire<'_, H, Wakes<H>> {
+    fn poll(&mut self, lender: &mut Lends<H>) -> Poll<Answer> {
+        Acquire::poll(self, lender).map(answer)
+    }
+}
+
+/// Where a thread's wait is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Place {
+    Nowhere,
+    /// It wants so many, and was not polled.
+    Wants(usize),
+    Queued(usize),
+    /// It has so many.
+    Has(usize),
+    Closed,
+}
+
+/// How many are free, and a queue.
+#[derive(Debug, Clone)]
+pub struct Counts {
+    free: usize,
+    closed: Option<CallId>,
+    released: Vec<CallId>,
+    queue: Vec<usize>,
+    places: Vec<Place>,
+}
+
+impl Counts {
+    fn take(&mut self, n: usize, effects: &mut Effects) -> Answer {
+        if self.closed.is_some() {
+            effects.sees.extend(self.closed);
+            return Answer::Closed;
+        }
+        if self.free < n || !self.queue.is_empty() {
+            return Answer::NoPermits;
+        }
+        effects.sees.extend(&self.released);
+        self.free -= n;
+        Answer::Done
+    }
+
+    /// Serves from the front, as long as the first can have what it wants.
+    fn serve(&mut self) {
+        while let Some(&first) = self.queue.first() {
+            let Place::Queued(n) = self.places[first] else { unreachable!("it is in the queue") };
+            if n > self.free {
+                return;
+            }
+            self.free -= n;
+            self.places[first] = Place::Has(n);
+            self.queue.remove(0);
+        }
+    }
+
+    fn begin(&mut self, me: CallId, op: Op, effects: &mut Effects) -> Option<Answer> {
+        match op {
+            Op::Try(n) => return Some(self.take(n, effects)),
+            Op::Acquire(n) => {
+                self.places[me.thread] = Place::Wants(n);
+                return None;
+            }
+            Op::Release(n) => {
+                self.free += n;
+                self.released.push(me);
+                self.serve();
+            }
+            Op::Close => {
+                self.closed.get_or_insert(me);
+                self.queue.drain(..).for_each(|i| self.places[i] = Place::Closed);
+            }
+        }
+        Some(Answer::Done)
+    }
+
+    fn poll(&mut self, me: usize, effects: &mut Effects) -> Option<Answer> {
+        let answer = match self.places[me] {
+            Place::Wants(n) => match self.take(n, effects) {
+                Answer::NoPermits => {
+                    self.queue.push(me);
+                    self.places[me] = Place::Queued(n);
+                    return None;
+                }
+                answer => answer,
+            },
+            Place::Queued(_) | Place::Nowhere => return None,
+            Place::Has(_) => {
+                effects.sees.extend(self.released.first());
+                Answer::Done
+            }
+            Place::Closed => {
+                effects.sees.extend(self.closed);
+                Answer::Closed
+            }
+        };
+        self.places[me] = Place::Nowhere;
+        Some(answer)
+    }
+
+    fn give_up(&mut self, me: usize) {
+        self.queue.retain(|&other| other != me);
+        if let Place::Has(n) = std::mem::replace(&mut self.places[me], Place::Nowhere) {
+            self.free += n;
+        }
+        self.serve();
+    }
+}
+
+impl Spec<Semaphores> for Counts {
+    fn new(permits: usize, roles: &[()]) -> Self {
+        let places = vec![Place::Nowhere; roles.len()];
+        Counts { free: permits, closed: None, released: Vec::new(), queue: Vec::new(), places }
+    }
+
+    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+        match does {
+            Does::Begin(op, _) => self.begin(me, op, effects),
+            Does::Poll => self.poll(me.thread, effects),
+            Does::Enable => unreachable!("no wait of a semaphore is enabled"),
+            Does::GiveUp => {
+                self.give_up(me.thread);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Values that are counted: how many there are, and in which call one is dropped.
+
+use crate::host::RoomHost;
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+
+/// The most threads of an execution.
+const THREADS: usize = 32;
+
+thread_local! {
+    /// How many values each thread of the execution has dropped. On real cores a thread has its own.
+    static DROPPED: RefCell<[usize; THREADS]> = const { RefCell::new([0; THREADS]) };
+}
+
+/// How many values the calling thread has dropped so far, in whichever execution.
+pub fn dropped<H: RoomHost>() -> usize {
+    DROPPED.with_borrow(|all| all[H::me() % THREADS])
+}
+
+/// The values of one execution.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    live: AtomicUsize,
+    is_closed: AtomicBool,
+}
+
+impl Ledger {
+    /// How many values there are that no caller has.
+    pub fn live(&self) -> usize {
+        self.live.load(SeqCst)
+    }
+
+    /// The execution is over: what is dropped from now on is not looked at.
+    pub fn close(&self) {
+        self.is_closed.store(true, SeqCst);
+    }
+}
+
+/// Makes the value of one call.
+pub struct Maker<H> {
+    number: u64,
+    ledger: Arc<Ledger>,
+    host: PhantomData<fn() -> H>,
+}
+
+impl<H: RoomHost> Maker<H> {
+    /// For the call that has this number.
+    pub fn new(number: u64, ledger: &Arc<Ledger>) -> Self {
+        Maker { number, ledger: Arc::clone(ledger), host: PhantomData }
+    }
+
+    /// The number, which no other call has.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The value.
+    pub fn value(&self) -> Value<H> {
+        self.ledger.live.fetch_add(1, SeqCst);
+        Value { number: self.number, ledger: Some(Arc::clone(&self.ledger)), host: PhantomData }
+    }
+}
+
+/// A value. Dropped, it is counted for the thread that drops it.
+#[derive(Debug)]
+pub struct Value<H: RoomHost> {
+    number: u64,
+    /// `None`: it was taken.
+    ledger: Option<Arc<Ledger>>,
+    host: PhantomData<fn() -> H>,
+}
+
+impl<H: RoomHost> Value<H> {
+    /// Takes it: the caller has it, and the room no longer.
+    pub fn take(mut self) -> u64 {
+        self.ledger.take().expect("it is taken once").live.fetch_sub(1, SeqCst);
+        self.number
+    }
+}
+
+impl<H: RoomHost> Drop for Value<H> {
+    fn drop(&mut self) {
+        // An execution that is cut off unwinds its threads.
+        let is_looked_at = |ledger: &Arc<Ledger>| !ledger.is_closed.load(SeqCst) && !std::thread::panicking();
+        let Some(ledger) = self.ledger.take().filter(is_looked_at) else { return };
+        ledger.live.fetch_sub(1, SeqCst);
+        DROPPED.with_borrow_mut(|all| all[H::me() % THREADS] += 1);
+        assert!(!H::holds_a_lock(), "a value is dropped while a lock is held");
+    }
+}

@@ -1,0 +1,104 @@
+//! Where a thread of a program sleeps, and its wakers, which count.
+
+use crate::host::RoomHost;
+use kernel::host::Parker;
+use kernel::waits::waker::{Lender, Waker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+/// Where a thread sleeps. How often it was woken is no memory of the model's.
+pub struct Sleeper<H: RoomHost> {
+    parker: H::Parker,
+    wakes: AtomicU64,
+}
+
+impl<H: RoomHost> Sleeper<H> {
+    /// One in which no thread sleeps.
+    pub fn new() -> Arc<Self> {
+        Arc::new(Sleeper { parker: H::Parker::new(), wakes: AtomicU64::new(0) })
+    }
+
+    /// Sleeps until a waker is woken.
+    pub fn park(&self) {
+        self.parker.park();
+    }
+
+    /// The parker.
+    pub fn parker(&self) -> &H::Parker {
+        &self.parker
+    }
+
+    /// How often one of its wakers was woken.
+    pub fn wakes(&self) -> u64 {
+        self.wakes.load(SeqCst)
+    }
+
+    fn wake(&self) {
+        // An execution that is cut off unwinds its threads: what they do then is not looked at.
+        if std::thread::panicking() {
+            return;
+        }
+        no_lock_is_held::<H>("woken");
+        self.wakes.fetch_add(1, SeqCst);
+        self.parker.unpark();
+    }
+
+    /// Who lends its wakers. One that is trusted may be copied while a lock is held.
+    pub fn lends(self: &Arc<Self>, is_trusted: bool) -> Lends<H> {
+        Lends { sleeper: Arc::clone(self), copy: None, is_trusted }
+    }
+}
+
+/// A waker.
+pub struct Wakes<H: RoomHost>(Arc<Sleeper<H>>);
+
+impl<H: RoomHost> Waker for Wakes<H> {
+    fn wake(self) {
+        self.0.wake();
+    }
+    fn forget(self) {
+        no_lock_is_held::<H>("dropped");
+    }
+}
+
+/// The same, for a peer's `Future`.
+struct StdWakes<H: RoomHost>(Arc<Sleeper<H>>);
+
+impl<H: RoomHost> std::task::Wake for StdWakes<H> {
+    fn wake(self: Arc<Self>) {
+        self.0.wake();
+    }
+}
+
+/// A waker is other people's code: it may call the room. An execution that is cut off unwinds its threads.
+fn no_lock_is_held<H: RoomHost>(what: &str) {
+    assert!(std::thread::panicking() || !H::holds_a_lock(), "a waker is {what} while a lock is held");
+}
+
+/// Lends copies of a waker.
+pub struct Lends<H: RoomHost> {
+    sleeper: Arc<Sleeper<H>>,
+    copy: Option<Wakes<H>>,
+    is_trusted: bool,
+}
+
+impl<H: RoomHost> Lends<H> {
+    /// The waker for a peer's `Future`.
+    pub fn std_waker(&self) -> std::task::Waker {
+        std::task::Waker::from(Arc::new(StdWakes(Arc::clone(&self.sleeper))))
+    }
+}
+
+impl<H: RoomHost> Lender for Lends<H> {
+    type Waker = Wakes<H>;
+    fn is_same(&self, waker: &Wakes<H>) -> bool {
+        Arc::ptr_eq(&self.sleeper, &waker.0)
+    }
+    fn lend(&mut self) -> Option<Wakes<H>> {
+        self.copy.take().or_else(|| self.is_trusted.then(|| Wakes(Arc::clone(&self.sleeper))))
+    }
+    fn prepare(&mut self) {
+        no_lock_is_held::<H>("cloned");
+        self.copy = Some(Wakes(Arc::clone(&self.sleeper)));
+    }
+}

@@ -1,0 +1,31 @@
+//! What may come of the programs is what was recorded: no history more, and none less.
+
+use spinpark_rooms::explore::shape_name;
+use spinpark_rooms::rooms::ROOMS;
+
+/// The shapes that take no more than a second; `cargo room all --record` writes all of them.
+const QUICK: [usize; 4] = [0, 1, 2, 3];
+
+#[test]
+fn is_what_was_recorded() {
+    let recorded = include_str!("../may_reach.txt");
+    for room in ROOMS {
+        for n in QUICK {
+            let swept = (room.sweep)(n, false, "");
+            assert_eq!(swept.failure, None);
+            let line = format!("{} {}: {}", room.name, shape_name(n), swept.may_reach);
+            assert!(
+                recorded.lines().any(|other| other == line),
+                "not recorded: {line}\nif that is meant: cargo room all --record"
+            );
+        }
+    }
+}
+
+/// A set that is smaller, or larger, has another digest.
+#[test]
+fn is_seen_to_differ() {
+    let room = ROOMS.iter().find(|room| room.name == "notify").expect("there is one");
+    let (all, some) = ((room.sweep)(3, false, ""), (room.sweep)(3, false, "All"));
+    assert!(some.programs < all.programs && some.may_reach != all.may_reach);
+}
