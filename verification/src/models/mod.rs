@@ -37,6 +37,7 @@ pub mod poller_beside;
 pub mod readiness;
 pub mod requests;
 pub mod role;
+pub mod rooms;
 pub mod rouses;
 pub mod runq;
 pub mod sched;
@@ -132,6 +133,12 @@ pub static MODELS: &[&[Model]] = &[
     wait_tables::MODELS,
     sync_tables::MODELS,
     task_tables::MODELS,
+    rooms::CHAN,
+    rooms::NOTIFY,
+    rooms::ONESHOT,
+    rooms::SEMAPHORE,
+    rooms::WAIT_GROUP,
+    rooms::WATCH,
     two_lines::MODELS,
     moments::MODELS,
 ];
