@@ -4,6 +4,7 @@
 //! What a thread does between two operations is its own. What it shares goes through the graph, or through memory
 //! that only changes hands in the graph's order: a read is answered only when the write that it reads has been.
 
+mod answers;
 mod drain;
 mod frame;
 mod late;
@@ -12,6 +13,7 @@ mod moment;
 mod pointers;
 mod recursion;
 mod timeouts;
+mod turns;
 mod yields;
 
 pub(crate) use self::memory::{
@@ -19,11 +21,11 @@ pub(crate) use self::memory::{
 };
 pub(super) use yields::ask_to_yield;
 
-use crate::graph::{Clock, Event, Graph, INIT, Kind, Loc, MAX_THREADS, Update};
+use crate::graph::{Clock, Graph, Loc, MAX_THREADS, Update};
 use crate::heap;
 use crate::naming::unlike;
 use crate::quarantine;
-use crate::step::{Ask, Stop, Way};
+use crate::step::{Ask, Way};
 use crate::text::panic_text;
 use crate::verdict::{Failure, Why};
 use corosensei::stack::{DefaultStack, Stack as _};
@@ -775,279 +777,6 @@ impl Machine {
         if matches!(ask, Ask::Spin) && answer.is_ok() { None } else { Some(answer) }
     }
 
-    /// Plays again what `thread` did.
-    fn again(&mut self, thread: u8, ask: &Ask) -> Option<Result<u64, Over>> {
-        if !self.can_be_told(thread) {
-            return None;
-        }
-        let slot = &self.slots[usize::from(thread)];
-        let event = self.graph.events[usize::from(slot.events[usize::from(slot.told)])];
-        if !is_answer_to(&event, ask) {
-            self.fails(Why::NotDeterministic);
-            return Some(Err(Over));
-        }
-        if event.waits() || matches!(event.kind, Kind::Spin) {
-            // It stays where it is.
-            self.told(thread, 1);
-            self.slots[usize::from(thread)].asks = Some(*ask);
-            return None;
-        }
-        self.told(thread, 1 + u16::from(event.will_write().is_some()));
-        self.note_lock(thread, ask);
-        Some(Ok(match event.kind {
-            Kind::Fork(child) => u64::from(child),
-            _ => event.value,
-        }))
-    }
-
-    fn told(&mut self, thread: u8, events: u16) {
-        let slot = &mut self.slots[usize::from(thread)];
-        slot.told += events;
-        (slot.asks, slot.must_know) = (None, None);
-        self.left -= usize::from(events);
-    }
-
-    /// Has what its next event depends on been played?
-    fn can_be_told(&self, thread: u8) -> bool {
-        let slot = self.slot(thread);
-        let Some(&number) = slot.events.get(usize::from(slot.told)) else { return false };
-        let event = &self.graph.events[usize::from(number)];
-        match event.kind {
-            Kind::Join(child) => self.slot(child).is_done,
-            _ if event.rf != INIT => {
-                let Event { thread: writer, idx, .. } = self.graph.events[usize::from(event.rf)];
-                self.slot(writer).told > idx
-            }
-            _ => true,
-        }
-    }
-
-    /// A new event of `thread`.
-    fn goes_on(&mut self, thread: u8, ask: &Ask) -> Result<u64, Over> {
-        if self.graph.events.len() >= self.limits.max_events {
-            self.fails(Why::TooManyEvents(self.limits.max_events));
-            return Err(Over);
-        }
-        let most = self.limits.max_threads;
-        if matches!(ask, Ask::Fork { .. }) && self.order.len() >= most && most < MAX_THREADS {
-            self.fails(Why::Panic(format!("more than {most} threads in one execution: see `Builder::max_threads`")));
-            return Err(Over);
-        }
-        if !self.knows_what_it_must(thread) {
-            self.fails(Why::Uninitialised);
-            return Err(Over);
-        }
-        if self.graph.is_no_twin(thread, ask) {
-            self.fails(Why::Panic(ASYMMETRIC.to_owned()));
-            return Err(Over);
-        }
-        let before = self.graph.events.len();
-        let noted = self.ways.len();
-        let answer = self.graph.step(thread, ask, &mut self.ways);
-        if self.is_stopped || self.is_ending || self.drain.is_some() {
-            self.skipped += (self.ways.len() - noted) as u64;
-            self.ways.truncate(noted);
-        }
-        self.note_events(thread, before);
-        let slot = &mut self.slots[usize::from(thread)];
-        slot.told = slot.events.len() as u16;
-        slot.asks = (matches!(ask, Ask::Spin)).then_some(Ask::Spin);
-        match answer {
-            Ok(value) => {
-                self.note_lock(thread, ask);
-                if matches!(ask, Ask::Fork { .. }) {
-                    self.sort_threads();
-                    self.slots[value as usize].reset();
-                    self.used = self.used.max(value as usize + 1);
-                }
-                Ok(value)
-            }
-            Err(stop) => {
-                match stop {
-                    Stop::Race(other) => self.fails(Why::Race(other)),
-                    Stop::Threads => self.fails(Why::TooManyThreads),
-                }
-                Err(Over)
-            }
-        }
-    }
-
-    /// Does `thread` know of an event, or of the end, of the location's maker that comes after its making?
-    fn knows_what_it_must(&mut self, thread: u8) -> bool {
-        let must_know = self.slots[usize::from(thread)].must_know.take();
-        must_know.is_none_or(|(maker, told)| self.graph.state(thread).hb.of(maker) > told)
-    }
-
-    /// Events from number `first` on are new. Another's than `thread`'s are those of one that waited for a lock: it is
-    /// answered the reading half, which it was stuck at, and the writing half.
-    fn note_events(&mut self, thread: u8, first: usize) {
-        for n in first..self.graph.events.len() {
-            let owner = self.graph.events[n].thread;
-            let slot = &mut self.slots[usize::from(owner)];
-            slot.events.push(n as u16);
-            if owner != thread {
-                slot.told -= 1;
-                self.left += 2;
-            }
-        }
-    }
-
-    fn note_lock(&mut self, thread: u8, ask: &Ask) {
-        let holds = &mut self.slots[usize::from(thread)].holds;
-        match ask {
-            Ask::Update { update: LOCKING, .. } => *holds += 1,
-            Ask::Open { .. } => *holds -= 1,
-            _ => (),
-        }
-    }
-
-    /// Always the same rule, and one that does not depend on how the graph came about: a thread that holds a lock goes
-    /// on first, so that nothing else happens while it does; else the first in the order of paths.
-    fn who_is_next(&mut self) -> Next {
-        if self.is_over || self.failure.is_some() {
-            return Next::End(End::Played);
-        }
-        if self.left > 0 {
-            return self.who_is_played_next();
-        }
-        if self.mode == Mode::Replay {
-            return self.who_comes_to_rest_next();
-        }
-        let holders = self.order.iter().filter(|&&n| self.slot(n).holds > 0);
-        let mut able = holders.chain(&self.order).copied().filter(|&thread| self.can_go_on(thread));
-        let next = match &self.drain {
-            None => able.next(),
-            Some(_) => able.min_by_key(|&thread| self.rests(thread)),
-        };
-        if let Some(next) = next {
-            return Next::Thread(next);
-        }
-        match self.end() {
-            End::Blocked if self.drains() => self.who_is_next(),
-            end => Next::End(end),
-        }
-    }
-
-    fn who_is_played_next(&mut self) -> Next {
-        let can_be_played = |&&thread: &&u8| {
-            let slot = self.slot(thread);
-            let has_more = usize::from(slot.told) < slot.events.len();
-            let is_known = slot.thread.is_some() && !slot.is_done;
-            is_known && if has_more { slot.asks.is_none() || self.can_be_told(thread) } else { slot.asks.is_none() }
-        };
-        match self.order.iter().find(can_be_played).copied() {
-            Some(thread) => Next::Thread(thread),
-            None => {
-                self.fails(Why::NotDeterministic);
-                Next::End(End::Played)
-            }
-        }
-    }
-
-    /// All has been played: each thread goes on up to what it would ask next.
-    fn who_comes_to_rest_next(&mut self) -> Next {
-        let runs = |&&thread: &&u8| self.slot(thread).asks.is_none() && !self.slot(thread).is_done;
-        if let Some(&thread) = self.order.iter().find(runs) {
-            return Next::Thread(thread);
-        }
-        if let Some((a, _)) = self.graph.race() {
-            self.fails(Why::Race(a));
-            return Next::End(End::Played);
-        }
-        let able: Vec<u8> = self.order.iter().copied().filter(|&thread| self.can_go_on(thread)).collect();
-        if able.is_empty() {
-            return Next::End(self.end());
-        }
-        if let Some((thread, why)) = able.iter().find_map(|&thread| Some((thread, self.why_not_further(thread)?))) {
-            self.current = thread;
-            self.fails(why);
-        }
-        Next::End(End::Played)
-    }
-
-    /// What `thread` asks for next is no event, but the end: exploring would find the same.
-    fn why_not_further(&mut self, thread: u8) -> Option<Why> {
-        if !self.knows_what_it_must(thread) {
-            return Some(Why::Uninitialised);
-        }
-        match self.slot(thread).asks {
-            Some(Ask::Fork { .. }) if !self.graph.may_fork(thread) => Some(Why::TooManyThreads),
-            _ => {
-                let most = self.limits.max_events;
-                (self.graph.events.len() >= most).then_some(Why::TooManyEvents(most))
-            }
-        }
-    }
-
-    fn can_go_on(&self, thread: u8) -> bool {
-        let slot = self.slot(thread);
-        match slot.asks {
-            _ if slot.is_done => false,
-            None => true,
-            Some(Ask::Join(child)) => self.slot(child).is_done && self.graph.is_enabled(thread, &Ask::Join(child)),
-            Some(ask) => self.graph.is_enabled(thread, &ask),
-        }
-    }
-
-    /// Nobody can go on.
-    fn end(&mut self) -> End {
-        if self.mixes
-            && let Some((a, b)) = self.graph.race()
-        {
-            self.current = self.graph.events[b].thread;
-            self.fails(Why::Race(a));
-            return End::Played;
-        }
-        let waits: Vec<u8> = self.order.iter().copied().filter(|&thread| !self.slot(thread).is_done).collect();
-        if waits.is_empty() {
-            return End::Complete;
-        }
-        let may_go_on = |&thread: &u8| {
-            let last = self.graph.last(thread).map(|n| self.graph.events[n]);
-            last.is_some_and(|last| match last.kind {
-                Kind::Spin => !self.graph.spins_for_ever(thread),
-                // It was displaced, and what it waits for is there again: another graph has it read that.
-                Kind::Updating(update) => last.waits() && update.over(self.graph.newest_value(last.loc)).is_some(),
-                _ => false,
-            })
-        };
-        let waits_for_a_while =
-            |&thread: &u8| matches!(self.slot(thread).asks, Some(Ask::Update { update: PARKING_FOR_A_WHILE, .. }));
-        if waits.iter().any(may_go_on) || waits.iter().any(waits_for_a_while) {
-            return End::Blocked;
-        }
-        if self.leaves_waiting && self.slots[0].is_done {
-            return End::Complete;
-        }
-        self.fails(if self.slots[0].is_done { Why::Unjoined(waits) } else { Why::Deadlock(waits) });
-        End::Played
-    }
-
-    /// Where the location was made that the thread asks for that has failed.
-    fn lost(&self) -> Option<(u8, u16, &'static Location<'static>)> {
-        let loc = match self.slot(self.failure.as_ref()?.thread).asks? {
-            Ask::Load { loc, .. } | Ask::Store { loc, .. } | Ask::Update { loc, .. } | Ask::Open { loc } => loc,
-            _ => return None,
-        };
-        self.made.iter().find(|(made, ..)| *made == loc).map(|(_, maker, told, at)| (*maker, *told, *at))
-    }
-
-    /// Which thread waits for what. Nobody looks at it but when an execution is played again.
-    fn waits(&self) -> Vec<Wait> {
-        let wait = |&thread: &u8| {
-            let wants = match self.slot(thread).asks? {
-                Ask::Update { loc, update: Update::Await { wanted: value, .. }, .. } => Wants::Value { loc, value },
-                Ask::Update { loc, update, .. } if update.is_await() => Wants::Room(loc),
-                Ask::Join(child) => Wants::Thread(child),
-                Ask::Spin | Ask::Yield => Wants::News,
-                _ => return None,
-            };
-            Some(Wait { thread, wants })
-        };
-        let order = if self.mode == Mode::Replay { self.order.as_slice() } else { &[] };
-        order.iter().filter(|&&thread| !self.slot(thread).is_done && !self.can_go_on(thread)).filter_map(wait).collect()
-    }
-
     /// `name`, unless another thread than this has it: then with a number.
     fn unlike_the_others(&self, thread: u8, name: &str) -> String {
         let others = self.order.iter().filter(|&&other| other != thread);
@@ -1083,30 +812,5 @@ impl Machine {
         {
             self.fails(Why::Panic(panic_text(&*payload)));
         }
-    }
-}
-
-/// Is `event` what `ask` asks for?
-fn is_answer_to(event: &Event, ask: &Ask) -> bool {
-    match (*ask, event.kind) {
-        (Ask::Load { loc, order, .. }, Kind::Load) => event.loc == loc && event.order == order,
-        (Ask::Store { loc, value, order }, Kind::Store) => {
-            event.loc == loc && event.value == value && event.order == order
-        }
-        (Ask::Update { loc, order, update, .. }, Kind::Updating(was)) => {
-            event.loc == loc && update == was && event.order == order
-        }
-        (Ask::Open { loc }, Kind::Open) => event.loc == loc,
-        (Ask::Fence(order), Kind::Fence) => event.order == order,
-        (Ask::Light, Kind::Light) => true,
-        (Ask::HeavyCall, Kind::HeavyCall) | (Ask::HeavyReturn, Kind::HeavyReturn) => true,
-        (Ask::Fork { nth }, Kind::Fork(_)) => event.value == u64::from(nth),
-        (Ask::Spin, Kind::Spin) | (Ask::Yield, Kind::Yield | Kind::Spin) => true,
-        (Ask::Join(child), Kind::Join(was)) => child == was,
-        (Ask::Choose(n), Kind::Choice(was)) => n == was,
-        (Ask::Spurious, Kind::Spurious) => true,
-        (Ask::Alloc { heap }, Kind::Alloc) => event.loc == heap,
-        (Ask::Free { heap, address }, Kind::Free) => event.loc == heap && event.value == address,
-        _ => false,
     }
 }
