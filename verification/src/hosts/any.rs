@@ -224,6 +224,7 @@ impl Host for Any {
     type Lock<V: Send + 'static> =
         Five<LockOf<Rc11, V>, LockOf<Loom, V>, LockOf<Apart, V>, LockOf<Shuttle, V>, LockOf<Tso, V>>;
     type Parker = Five<ParkerOf<Rc11>, ParkerOf<Loom>, ParkerOf<Apart>, ParkerOf<Shuttle>, ParkerOf<Tso>>;
+    const UNWINDS_TO_END: bool = true;
 
     #[track_caller]
     fn fence(order: Ordering) {

@@ -100,6 +100,7 @@ impl Host for Rc11 {
     type Word = Word;
     type Lock<T: Send + 'static> = Lock<T>;
     type Parker = Parker;
+    const UNWINDS_TO_END: bool = true;
 
     #[track_caller]
     fn fence(order: Ordering) {

@@ -127,6 +127,7 @@ impl Host for Shuttle {
     type Word = Word;
     type Lock<T: Send + 'static> = Lock<T>;
     type Parker = Parker;
+    const UNWINDS_TO_END: bool = true;
 
     fn fence(_: Ordering) {}
     fn relax() {}

@@ -250,6 +250,7 @@ impl Host for Stepped {
     type Word = Word;
     type Lock<T: Send + 'static> = Lock<T>;
     type Parker = Parker;
+    const UNWINDS_TO_END: bool = true;
 
     fn fence(_: Ordering) {
         threads::step();

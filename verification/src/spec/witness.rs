@@ -65,10 +65,6 @@ pub(super) fn item(g: &G) -> Item {
 
 impl Observer for Witness {
     fn event(&self, event: Event<'_>) {
-        if let Event::Lost { .. } = event {
-            // When a play is over, a thread that sleeps for ever leaves by unwinding.
-            return;
-        }
         let p = |p: PId| p.index();
         self.note(match event {
             Event::Queued { p: None, g, next: true } => panic!("{g:?} is to run next under no P"),

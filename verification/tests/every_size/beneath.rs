@@ -43,6 +43,7 @@ impl<H: ModelHost> Host for Beneath<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = H::Lock<T>;
     type Parker = H::Parker;
+    const UNWINDS_TO_END: bool = H::UNWINDS_TO_END;
 
     fn fence(order: Ordering) {
         H::fence(order);

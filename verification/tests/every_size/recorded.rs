@@ -333,6 +333,7 @@ impl<H: ModelHost> Host for Recorded<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = Lock<H, T>;
     type Parker = Parker<H>;
+    const UNWINDS_TO_END: bool = H::UNWINDS_TO_END;
 
     #[track_caller]
     fn fence(order: Ordering) {

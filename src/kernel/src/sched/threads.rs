@@ -31,7 +31,7 @@ struct Lives<'a, H: Host, O: Observer> {
 impl<H: Host, O: Observer> Drop for Lives<'_, H, O> {
     fn drop(&mut self) {
         let &mut Lives { sched, m, has_ended } = self;
-        if has_ended {
+        if has_ended || H::UNWINDS_TO_END {
             return;
         }
         sched.central(|c| {

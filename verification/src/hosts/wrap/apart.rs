@@ -90,6 +90,7 @@ impl<H: ModelHost> Host for Apart<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = H::Lock<T>;
     type Parker = H::Parker;
+    const UNWINDS_TO_END: bool = H::UNWINDS_TO_END;
 
     #[track_caller]
     fn fence(order: Ordering) {

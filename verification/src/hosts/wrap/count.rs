@@ -170,6 +170,7 @@ impl<H: Host> Host for Count<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = Lock<H, T>;
     type Parker = Parker<H>;
+    const UNWINDS_TO_END: bool = H::UNWINDS_TO_END;
 
     #[track_caller]
     fn fence(order: Ordering) {

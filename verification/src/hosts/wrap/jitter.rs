@@ -99,6 +99,7 @@ impl<H: Host> Host for Jitter<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = H::Lock<T>;
     type Parker = Parker<H>;
+    const UNWINDS_TO_END: bool = H::UNWINDS_TO_END;
 
     fn fence(order: Ordering) {
         H::fence(order);

@@ -214,6 +214,7 @@ impl<H: ModelHost> Host for Trace<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = H::Lock<T>;
     type Parker = Parker<H>;
+    const UNWINDS_TO_END: bool = H::UNWINDS_TO_END;
 
     #[track_caller]
     fn fence(order: Ordering) {
