@@ -9,7 +9,7 @@ use spinpark::sync::{
     Barrier, CancellationToken, Cond, Mutex, Notify, OnceCell, RwLock, Semaphore, WaitGroup, broadcast, oneshot, watch,
 };
 use spinpark::time::{interval, sleep};
-use spinpark::{JoinSet, Runtime, Wait, chan, io, process, select, spawn};
+use spinpark::{JoinSet, Runtime, TaskTracker, Wait, chan, io, process, select, spawn};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::future::{Future, pending, poll_fn};
 use std::io::{IoSlice, IoSliceMut};
@@ -272,6 +272,7 @@ leaves! {
     "structured/join_set poll_join_next": { let mut set = set(); } poll_fn(|cx| set.poll_join_next(cx));
     "structured/join_set poll_join_next_with_id": { let mut set = set(); } poll_fn(|cx| set.poll_join_next_with_id(cx));
     "structured/join_set shutdown": { let (_until, mut set) = hogs(); } set.shutdown();
+    "structured/tracker Future for TaskTrackerWait": { let tracker = TaskTracker::new(); } tracker.wait();
     "sync/barrier Future for BarrierWait": { let barrier = Barrier::new(2 * TURNS); } barrier.wait();
     "sync/broadcast Future for Receiving": { let (_sends, mut receives) = broadcast::channel::<u8>(2); } receives.recv();
     "sync/broadcast Future for SenderClosed": { let (sends, _receives) = broadcast::channel::<u8>(2); } sends.closed();

@@ -49,7 +49,6 @@ const COMPOSED: &[&str] = &[
     "structured/task_local Future for TaskLocalFuture",
     "structured/together all",
     "structured/together try_all",
-    "structured/tracker Future for TaskTrackerWait",
     "structured/tracker Future for TrackedFuture",
     "time Future for Timeout",
 ];

@@ -9,7 +9,7 @@ use spinpark::sync::{
     Barrier, CancellationToken, Mutex, Notify, OnceCell, RwLock, Semaphore, WaitGroup, broadcast, oneshot, watch,
 };
 use spinpark::time::{interval, sleep};
-use spinpark::{JoinSet, Runtime, Wait, chan, fs, io, process, select, spawn, yield_now};
+use spinpark::{JoinSet, Runtime, TaskTracker, Wait, chan, fs, io, process, select, spawn, yield_now};
 use std::future::{Future, poll_fn, ready};
 use std::io::{IoSlice, IoSliceMut, SeekFrom};
 use std::path::PathBuf;
@@ -330,6 +330,7 @@ leaves! {
     "structured/join_set poll_join_next": { let mut set = ended_set().await; } poll_fn(|cx| set.poll_join_next(cx)).await;
     "structured/join_set poll_join_next_with_id": { let mut set = ended_set().await; } poll_fn(|cx| set.poll_join_next_with_id(cx)).await;
     "structured/join_set shutdown": { let mut set = JoinSet::<()>::new(); } set.shutdown().await;
+    "structured/tracker Future for TaskTrackerWait": { let tracker = TaskTracker::new(); tracker.close(); } tracker.wait().await;
     "sync/barrier Future for BarrierWait": { let barrier = Barrier::new(1); } barrier.wait().await;
     "sync/broadcast Future for Receiving": { let (sends, mut receives) = broadcast::channel(2); } { sends.send(1).expect("open"); receives.recv().await };
     "sync/broadcast Future for SenderClosed": { let (sends, receives) = broadcast::channel::<u8>(2); drop(receives); } sends.closed().await;

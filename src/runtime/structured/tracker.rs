@@ -3,6 +3,7 @@
 use crate::runtime::exec::join::JoinHandle;
 use crate::runtime::exec::local_set::LocalSet;
 use crate::runtime::exec::spawn::{go, spawn};
+use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::handle::Handle;
 use crate::runtime::sync::{Notified, Notify};
 use core::fmt;
@@ -91,7 +92,7 @@ impl TaskTracker {
     /// # Cancel safety
     /// Dropped, it changes nothing.
     pub fn wait(&self) -> TaskTrackerWait<'_> {
-        TaskTrackerWait { notified: self.0.is_over.notified(), tracker: &self.0 }
+        TaskTrackerWait { notified: self.0.is_over.notified(), tracker: &self.0, leaf: Leaf::new() }
     }
 
     /// From now on [`wait`](TaskTracker::wait) is ready when no task is left. `false`: it was closed.
@@ -264,16 +265,18 @@ impl<F: Future> Future for TrackedFuture<F> {
 pub struct TaskTrackerWait<'a> {
     notified: Notified<'a>,
     tracker: &'a Inside,
+    leaf: Leaf,
 }
 
 impl Future for TaskTrackerWait<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        match self.tracker.state().is_over() {
+        let TaskTrackerWait { notified, tracker, leaf } = &mut *self;
+        leaf.poll(cx, "TaskTracker.wait", |cx| match tracker.state().is_over() {
             true => Poll::Ready(()),
-            false => Pin::new(&mut self.notified).poll(cx),
-        }
+            false => Pin::new(notified).poll(cx),
+        })
     }
 }
 
