@@ -10,8 +10,9 @@ use crate::model::Model;
 use crate::sources::SOURCES;
 use crate::{files, fnv, output, stamp};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::LazyLock;
 
 /// Each file, and the hash of its code.
 pub type Stamps = BTreeMap<String, String>;
@@ -67,26 +68,29 @@ enum Line {
     },
 }
 
+/// Each source, and the hash of its code: asked for every model that is known.
+static CODE: LazyLock<Vec<(&str, String)>> =
+    LazyLock::new(|| SOURCES.iter().map(|(file, text)| (*file, stamp::of_code(text)[..8].to_owned())).collect());
+
 /// What `model` is made of: the kernel, what is built on its seam, the harness, and the file that declares the model with those
 /// that this file names. More than it executes, never less.
 pub fn stamps(model: &Model) -> Stamps {
-    let declares =
-        |file: &str, text: &str| file.starts_with("models/") && text.contains(&format!("\"{}\"", model.name));
-    let declaring = SOURCES.iter().find(|(file, text)| declares(file, text));
-    let stem = |file: &str| file.trim_start_matches("models/").split(['/', '.']).next().unwrap_or_default().to_owned();
-    let is_named = |file: &str| {
-        let stem = stem(file);
-        declaring.is_none_or(|(home, text)| self::stem_is(home, &stem) || text.contains(&format!("{stem}::")))
+    let name = format!("\"{}\"", model.name);
+    let declaring = SOURCES.iter().find(|(file, text)| stem(file).is_some() && text.contains(&name));
+    let is_part = |file: &str| match stem(file) {
+        Some(named) => {
+            declaring.is_none_or(|(home, text)| stem(home) == Some(named) || text.contains(&format!("{named}::")))
+        }
+        None => !["museum/", "mutation/"].iter().any(|folder| file.starts_with(folder)),
     };
-    let is_part = |file: &str| !file.starts_with("models/") || is_named(file);
-    let is_of_all = |file: &str| !["museum/", "mutation/"].iter().any(|folder| file.starts_with(folder));
-    let parts = SOURCES.iter().filter(|(file, _)| is_of_all(file) && is_part(file));
-    let stamped = parts.map(|(file, text)| ((*file).to_owned(), stamp::of_code(text)[..8].to_owned()));
+    let parts = CODE.iter().filter(|(file, _)| is_part(file));
+    let stamped = parts.map(|(file, stamp)| ((*file).to_owned(), stamp.clone()));
     stamped.chain([("rc11".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]).collect()
 }
 
-fn stem_is(file: &str, stem: &str) -> bool {
-    file.trim_start_matches("models/").split(['/', '.']).next() == Some(stem)
+/// The first part of the name of a file of models. `None`: the file is none.
+fn stem(file: &str) -> Option<&str> {
+    file.strip_prefix("models/")?.split(['/', '.']).next()
 }
 
 impl Best {
@@ -94,7 +98,7 @@ impl Best {
     pub fn of(&self, model: &Model) -> Option<Known<'_>> {
         let best = self.models.get(model.name)?;
         let (then, now) = (self.sources.get(&best.sources)?, stamps(model));
-        let all: std::collections::BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+        let all: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
         let changed = all.into_iter().filter(|file| then.get(*file) != now.get(*file)).cloned().collect();
         Some(Known { best, changed })
     }
@@ -150,61 +154,5 @@ impl Best {
         let text: String =
             sources.chain(models).map(|line| serde_json::to_string(&line).expect("plain data") + "\n").collect();
         output::replace(path, &text)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model;
-
-    fn run(verdict: Verdict, executions: u64) -> KeptRun {
-        KeptRun::new(verdict, executions, 3.0, &BTreeMap::new())
-    }
-
-    fn model() -> &'static Model {
-        model::all().find(|model| model.room() == "sched").expect("there is such a room")
-    }
-
-    #[test]
-    fn a_proof_is_kept_and_nothing_weaker_takes_its_place() {
-        let mut best = Best::default();
-        best.learn(model(), run(Verdict::Bounded, 10), Some(100.4));
-        assert!(!best.of(model()).expect("known").is_proof());
-        best.learn(model(), run(Verdict::Proved, 90), Some(90.0));
-        best.learn(model(), run(Verdict::Bounded, 95), Some(100.0));
-        let known = best.of(model()).expect("known");
-        assert!(known.is_proof());
-        assert_eq!((known.best.run.executions, known.best.estimate), (90, None));
-    }
-
-    #[test]
-    fn a_proof_of_other_sources_is_none_and_names_the_file() {
-        let mut best = Best::default();
-        best.learn(model(), run(Verdict::Proved, 90), None);
-        for stamps in best.sources.values_mut() {
-            stamps.insert("sched/find.rs".to_owned(), "other".to_owned());
-        }
-        let known = best.of(model()).expect("known");
-        assert!(!known.is_proof());
-        assert!(known.changed.iter().any(|file| file == "sched/find.rs"), "{:?}", known.changed);
-        best.learn(model(), run(Verdict::Bounded, 5), None);
-        assert_eq!(best.of(model()).expect("known").best.run.verdict, Verdict::Bounded, "the source is another one");
-    }
-
-    #[test]
-    fn every_model_is_stamped_with_the_file_that_declares_it() {
-        for model in model::all() {
-            let stamps = stamps(model);
-            let declares = |file: &&String| {
-                let source = SOURCES.iter().find(|(name, _)| name == file);
-                source.is_some_and(|(_, text)| text.contains(&format!("\"{}\"", model.name)))
-            };
-            assert!(
-                stamps.keys().filter(|file| file.starts_with("models/")).any(|file| declares(&file)),
-                "{}",
-                model.name
-            );
-        }
     }
 }

@@ -1,10 +1,11 @@
 //! `cargo verify best`: hours for what a usual run cuts off after seconds, and what they have found out.
 
-use crate::run::{orders, run_all};
-use crate::{Stop, print};
+use crate::how::How;
+use crate::run::{self, listen_for_ctrl_c, no_checkpoint, orders, print_failures, rows, run_all, select};
+use crate::{Stop, collect, print};
 use clap::Args;
 use spinpark_verification::best::{Best, Known};
-use spinpark_verification::engines::{Engine, NO_CHECKPOINT, Verdict};
+use spinpark_verification::engines::{Engine, Verdict};
 use spinpark_verification::job;
 use spinpark_verification::kept::KeptRun;
 use spinpark_verification::model::{self, Model};
@@ -12,8 +13,6 @@ use spinpark_verification::output::thousands;
 use spinpark_verification::selection;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-use crate::how::How;
 
 /// Where the results are kept, in the folder of the project.
 const FILE: &str = "verification/best.jsonl";
@@ -68,7 +67,7 @@ pub(crate) fn said(known: &Known<'_>) -> String {
     format!("{} {}, {what} in {:.0} s{since}", run.verdict, known.best.date, run.seconds)
 }
 
-pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
+pub(crate) fn explore(asked: &Asked) -> Result<(), Stop> {
     let models = asked_for(&asked.names)?;
     let mut best = Best::read(&asked.keep)?;
     if asked.list {
@@ -80,38 +79,40 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
     }
     fs::create_dir_all(&asked.folder)
         .map_err(|error| Stop::BadInput(format!("cannot make {}: {error}", asked.folder.display())))?;
-    crate::run::listen_for_ctrl_c()?;
+    listen_for_ctrl_c()?;
     let mut holds = true;
     for model in models {
         if best.of(model).is_some_and(|known| known.is_proof()) {
             continue;
         }
         let how = How { engine: vec![Engine::Rc11], ..How::default() };
-        let on_rc11 = |model: &Model| crate::run::asked_for(model, &how).into_iter().take(1).collect();
+        let on_rc11 = |model: &Model| run::asked_for(model, &how).into_iter().take(1).collect();
         let mut orders = orders(&[model], &how, None, on_rc11);
         let file = asked.folder.join(model.name.replace("::", "-"));
         for order in &mut orders {
             order.bounds.seconds = asked.minutes * 60.0;
             order.checkpoint = Some(file.clone());
         }
-        let mut outcome = run_all(&orders, &how).remove(0);
-        if outcome.failure.as_ref().is_some_and(|failure| failure.message.starts_with(NO_CHECKPOINT)) {
+        let mut outcomes = run_all(&orders, &how);
+        if outcomes.iter().any(|outcome| no_checkpoint(outcome).is_some()) {
             // It is of another build: what it has explored is no part of this one.
             let _ = fs::remove_file(&file);
-            outcome = run_all(&orders, &how).remove(0);
+            outcomes = run_all(&orders, &how);
         }
-        if let Some(failure) = &outcome.failure {
-            print(&format!("FAILED {}: {}\n", model.name, failure.message.lines().next().unwrap_or_default()));
-            print(&format!("its picture: cargo verify run {} --engine rc11\n", model.name));
+        if let Some(why) = outcomes.iter().find_map(no_checkpoint) {
+            return Err(Stop::BadInput(why.to_owned()));
+        }
+        let rows = rows(orders, outcomes);
+        if !print_failures(&rows, &how) {
             holds = false;
             continue;
         }
-        if outcome.verdict == Verdict::Proved {
-            let _ = fs::remove_file(&file);
+        for (row, run) in rows.iter().filter_map(|row| Some((row, collect::run(row)?))) {
+            if run.verdict == Verdict::Proved {
+                let _ = fs::remove_file(&file);
+            }
+            best.learn(model, KeptRun::from(&run), row.outcome.as_ref().and_then(|outcome| outcome.estimate));
         }
-        let seconds = (outcome.seconds * 100.0).round() / 100.0;
-        let run = KeptRun::new(outcome.verdict, outcome.executions, seconds, &outcome.outcomes);
-        best.learn(model, run, outcome.estimate);
         best.write(&asked.keep)?;
         let said = best.of(model).map(|known| said(&known)).unwrap_or_default();
         print(&format!("{}\n    {said}\n", model.name));
@@ -126,6 +127,80 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Stop> {
 fn asked_for(names: &[String]) -> Result<Vec<&'static Model>, Stop> {
     match names {
         [] => Ok(model::all().filter(|model| is_open(model)).collect()),
-        names => crate::run::select(names),
+        names => select(names),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spinpark_verification::best::stamps;
+    use spinpark_verification::sources::SOURCES;
+    use std::collections::BTreeMap;
+
+    fn run(verdict: Verdict, executions: u64) -> KeptRun {
+        KeptRun::new(verdict, executions, 3.0, &BTreeMap::new())
+    }
+
+    fn model() -> &'static Model {
+        model::all().find(|model| model.room() == "sched").expect("there is such a room")
+    }
+
+    /// What is read back of what is written, with `from` in it replaced.
+    fn read_back(best: &Best, from: &str, to: &str) -> Result<Best, String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("best.jsonl");
+        best.write(&path).expect("written");
+        let text = fs::read_to_string(&path).expect("it is there");
+        assert!(text.contains(from), "{text}");
+        fs::write(&path, text.replacen(from, to, 1)).expect("written");
+        Best::read(&path)
+    }
+
+    #[test]
+    fn a_proof_is_kept_and_nothing_weaker_takes_its_place() {
+        let mut best = Best::default();
+        best.learn(model(), run(Verdict::Bounded, 10), Some(100.4));
+        assert!(!best.of(model()).expect("known").is_proof());
+        best.learn(model(), run(Verdict::Proved, 90), Some(90.0));
+        best.learn(model(), run(Verdict::Bounded, 95), Some(100.0));
+        let known = best.of(model()).expect("known");
+        assert!(known.is_proof());
+        assert_eq!((known.best.run.executions, known.best.estimate), (90, None));
+    }
+
+    #[test]
+    fn a_proof_of_other_sources_is_none_and_names_the_file() {
+        let mut best = Best::default();
+        best.learn(model(), run(Verdict::Proved, 90), None);
+        assert!(read_back(&best, "", "").expect("read").of(model()).expect("known").is_proof());
+        let stamp = format!("\"sched/find.rs\":\"{}\"", stamps(model())["sched/find.rs"]);
+        let mut best = read_back(&best, &stamp, "\"sched/find.rs\":\"other\"").expect("read");
+        let known = best.of(model()).expect("known");
+        assert!(!known.is_proof());
+        assert_eq!(known.changed, ["sched/find.rs"]);
+        best.learn(model(), run(Verdict::Bounded, 5), None);
+        assert_eq!(best.of(model()).expect("known").best.run.verdict, Verdict::Bounded, "the source is another one");
+    }
+
+    #[test]
+    fn a_line_that_is_none_is_named() {
+        let mut best = Best::default();
+        best.learn(model(), run(Verdict::Proved, 90), None);
+        let error = read_back(&best, "\"model\"", "\"mode\"").expect_err("it is no line");
+        assert!(error.contains("line 2") && error.contains("cargo verify best"), "{error}");
+    }
+
+    #[test]
+    fn every_model_is_stamped_with_the_file_that_declares_it_or_with_all_if_none_has_its_name() {
+        let of_models = || SOURCES.iter().filter(|(file, _)| file.starts_with("models/"));
+        for model in model::all() {
+            let (stamps, name) = (stamps(model), format!("\"{}\"", model.name));
+            let is_stamped = |(file, _): &(&str, &str)| stamps.contains_key(*file);
+            let declaring: Vec<_> = of_models().filter(|(_, text)| text.contains(&name)).collect();
+            let is_whole =
+                if declaring.is_empty() { of_models().all(is_stamped) } else { declaring.into_iter().any(is_stamped) };
+            assert!(is_whole, "{}", model.name);
+        }
     }
 }

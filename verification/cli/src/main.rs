@@ -226,7 +226,7 @@ fn command(cli: Cli) -> Result<ExitCode, Stop> {
         }
         Some(Command::Mutants(asked)) => mutants::run(&asked),
         Some(Command::Museum(asked)) => museum::run(&asked),
-        Some(Command::Best(asked)) => best::run(&asked),
+        Some(Command::Best(asked)) => best::explore(&asked),
         Some(Command::Report(asked)) => report::run(&asked),
         Some(Command::Pages { from }) => pages::write_all(&from),
         Some(Command::Replay { file }) => replay::replay(&file),

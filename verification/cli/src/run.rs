@@ -182,7 +182,7 @@ pub(crate) fn listen_for_ctrl_c() -> Result<(), Stop> {
 }
 
 /// An exploration that could not keep its state has refuted nothing.
-fn no_checkpoint(outcome: &Outcome) -> Option<&str> {
+pub(crate) fn no_checkpoint(outcome: &Outcome) -> Option<&str> {
     outcome.failure.as_ref().map(|failure| failure.message.as_str()).filter(|why| why.starts_with(NO_CHECKPOINT))
 }
 
@@ -335,7 +335,7 @@ fn gaps(rows: &[Row]) -> String {
 
 /// Prints the shortest picture of a failure in each room, and in the end how to play all of them, and to draw them, again. Does all
 /// hold?
-fn print_failures(rows: &[Row], how: &How) -> bool {
+pub(crate) fn print_failures(rows: &[Row], how: &How) -> bool {
     let mut hints = String::new();
     let failing: Vec<(&Row, Schedule)> = rows.iter().filter(|row| !row.holds()).filter_map(failing).collect();
     for (row, schedule) in &failing {
