@@ -99,6 +99,7 @@ mod bare {
         }
         fn park_timeout(&self, nanos: Nanos) {
             let until = Bare::now().saturating_add(nanos);
+            // Acquire: as in `park`.
             while !self.0.swap(false, Acquire) && Bare::now() < until {
                 spin_loop();
             }
@@ -157,6 +158,7 @@ mod bare {
                     body();
                     break;
                 }
+                // Acquire: with the Release of `power_off`.
                 if IS_OFF.load(Acquire) {
                     return;
                 }
@@ -198,6 +200,7 @@ fn live(sched: &Arc<Sched<Bare>>, mut worker: Worker) {
         if n <= GS {
             sched.ready(&mut worker, numbered(n + GS));
         }
+        // Relaxed, both: they only count. `close` waits for this M, and orders them before they are read at the end.
         SUM.fetch_add(n, Relaxed);
         RAN.fetch_add(1, Relaxed);
     }
@@ -218,6 +221,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         for n in 1..=GS {
             sched.submit(numbered(n)).expect("it is open");
         }
+        // Relaxed: only how many; `close` orders the rest.
         while RAN.load(Relaxed) < 2 * GS {
             std::thread::yield_now();
         }
@@ -225,6 +229,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         bare::power_off();
     });
     println!("two cores without an operating system: {GS} Gs were submitted from outside, and each readied one more");
+    // Relaxed, here and below: the Ms have ended.
     println!("{} ran, each once: their numbers add up to {}", RAN.load(Relaxed), SUM.load(Relaxed));
     assert_eq!(SUM.load(Relaxed), (1..=2 * GS).sum());
     Ok(())

@@ -43,7 +43,7 @@ impl<H: RoomHost> Sleeper<H> {
         self.parker.unpark();
     }
 
-    /// Who lends its wakers. One that is trusted may be copied while a lock is held.
+    /// A lender of its wakers. A trusted one may be copied while a lock is held.
     pub fn lends(self: &Arc<Self>, is_trusted: bool) -> Lends<H> {
         Lends { sleeper: Arc::clone(self), copy: None, is_trusted }
     }

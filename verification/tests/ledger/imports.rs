@@ -1,4 +1,4 @@
-//! Who imports whom: the picture in docs/reference/architecture.md, and no circles.
+//! Which file imports which: the picture in docs/reference/architecture.md, and no circles.
 
 use super::kernel;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +89,7 @@ fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<BTreeSet<String>
     found.into_iter().collect()
 }
 
-/// Who imports whom, among the files of the kernel.
+/// Which files of the kernel import which.
 fn among_the_kernel() -> BTreeMap<String, BTreeSet<String>> {
     let files = kernel();
     let imports = |(file, text): (&String, &String)| {

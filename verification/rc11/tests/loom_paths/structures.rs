@@ -360,7 +360,7 @@ mod epochs {
     }
 }
 
-/// Who has the only reference may change the value: if it sees all that the others did.
+/// The holder of the only reference may change the value, if it sees all that earlier holders did.
 mod a_count_that_is_looked_at {
     use super::*;
 
