@@ -21,7 +21,7 @@ use pin_project_lite::pin_project;
 ///
 /// # let runtime = spinpark::Runtime::builder().procs(2).build()?;
 /// runtime.block_on(async {
-///     let stock = Arc::new((CoresLock::new(0), Cond::new()));
+///     let stock = Arc::new((Mutex::new(0), Cond::new()));
 ///     let seller = Arc::clone(&stock);
 ///     spinpark::spawn(async move {
 ///         *seller.0.lock().await += 1;

@@ -15,11 +15,11 @@ use core::task::{Context, Poll};
 ///
 /// ```
 /// use spinpark::sync::Notify;
-/// use std::sync::Arc;
+/// use std::sync::{Arc, Mutex};
 ///
 /// # let runtime = spinpark::Runtime::builder().procs(2).build()?;
 /// let sum = runtime.block_on(async {
-///     let (inbox, more) = (Arc::new(CoresLock::new(vec![])), Arc::new(Notify::new()));
+///     let (inbox, more) = (Arc::new(Mutex::new(vec![])), Arc::new(Notify::new()));
 ///     let (theirs, tell) = (Arc::clone(&inbox), Arc::clone(&more));
 ///     spinpark::spawn(async move {
 ///         for n in 1..=4 {
