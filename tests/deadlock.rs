@@ -1,14 +1,16 @@
 //! A deadlock ends `block_on` with an error, where it is certain that it is one: in a process without other threads. So
 //! each case is a process of its own: this program, called with the case's name.
 
+use futures_lite::future::poll_once;
 use spinpark::chan::{Receiver, bounded};
+use spinpark::time::Interval;
 use spinpark::{
     Deadlock, Handle, JoinError, JoinHandle, JoinSet, LocalSet, Runtime, Wait, blocking, go, lock_thread, scope, spawn,
     sync, syscall, time, yield_now,
 };
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::process::{Command, ExitCode};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
@@ -242,6 +244,39 @@ const CASES: &[Case] = &[
             ", join)\n",
         ],
     ),
+    (
+        "the_only_timer_is_dropped_while_a_thread_waits_for_it",
+        || runtime().block_on(async { give_up_a_timer().await }),
+        &["nothing can happen any more"],
+    ),
+    (
+        "a_goroutine_drops_the_only_timer_and_waits",
+        || {
+            told(
+                runtime()
+                    .go(|| {
+                        give_up_a_timer().wait();
+                    })
+                    .join(),
+            )
+        },
+        &["nothing can happen any more"],
+    ),
+    (
+        "a_task_sets_the_only_timer_to_never",
+        || never(|interval| drop(spawn(reset(interval)))),
+        &["nothing can happen any more"],
+    ),
+    (
+        "a_thread_that_is_no_runtimes_sets_the_only_timer_to_never",
+        || {
+            never(|interval| {
+                // It has no runtime: the timer has one.
+                std::thread::spawn(move || futures_lite::future::block_on(reset(interval)));
+            })
+        },
+        &["nothing can happen any more"],
+    ),
     ("nothing_is_wrong", || runtime().block_on(time::sleep(Duration::from_millis(30))), &[]),
 ];
 
@@ -272,6 +307,31 @@ fn named() -> Result<(), Deadlock> {
     assert_eq!(deadlock.waits().iter().map(|wait| wait.id).collect::<Vec<_>>(), [Some(number)]);
     drop((held, keep));
     Err(deadlock)
+}
+
+/// Waits for a timer of a hundred seconds for so long that a thread waits in the poller until it is due, drops it, and then waits for ever.
+async fn give_up_a_timer() {
+    let mut timer = Box::pin(time::sleep(Duration::from_secs(100)));
+    assert!(poll_once(&mut timer).await.is_none());
+    std::thread::sleep(Duration::from_millis(200));
+    drop(timer);
+    pending().await
+}
+
+/// `block_on` waits for a tick in a hundred seconds; `sets` has another set it to never.
+fn never(sets: impl FnOnce(Arc<Mutex<Interval>>)) -> Result<(), Deadlock> {
+    runtime().block_on(async {
+        let interval = Arc::new(Mutex::new(time::interval(Duration::from_secs(100))));
+        interval.lock().expect("no panic").reset();
+        sets(Arc::clone(&interval));
+        poll_fn(|cx| interval.lock().expect("no panic").poll_tick(cx)).await;
+    })
+}
+
+/// Sets it to never, when a thread waits in the poller until it is due.
+async fn reset(interval: Arc<Mutex<Interval>>) {
+    std::thread::sleep(Duration::from_millis(300));
+    interval.lock().expect("no panic").reset_after(Duration::MAX);
 }
 
 /// Computes for so long.

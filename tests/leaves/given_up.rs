@@ -3,6 +3,7 @@
 use futures_core::Stream;
 use futures_io::{AsyncRead, AsyncWrite};
 use futures_sink::Sink;
+use spinpark::kernel::waits::readiness::SLOTS;
 use spinpark::net::unix::{UnixDatagram, UnixListener, UnixStream};
 use spinpark::net::{TcpListener, TcpStream, UdpSocket};
 use spinpark::sync::{
@@ -50,7 +51,7 @@ impl Wake for Task {
     fn wake(self: Arc<Self>) {}
 }
 
-/// So often each is polled and given up. A waker that stays is seen after three.
+/// So often each is polled and given up. A waker that stays is seen after ten.
 const TURNS: usize = 2_000;
 
 /// Polls anew each time, by a task of its own, and gives up.
@@ -70,8 +71,8 @@ fn poll_and_give_up(mut poll: impl FnMut(&mut Context<'_>) -> bool) {
     });
     let more = more.min().expect("three");
     let alive = tasks.iter().filter(|task| task.strong_count() > 0).count();
-    // What is dropped gives its waker back; of polls by a function the last is kept.
-    assert!(alive <= 1, "{alive} wakers are left");
+    // What is dropped gives its waker back; of polls by a function the last few are kept.
+    assert!(alive <= SLOTS, "{alive} wakers are left");
     // A `Weak` keeps its task's memory: two counters.
     let weak = TURNS / 4 * size_of::<[usize; 2]>();
     assert!(more < weak as isize + 4096, "{more} bytes more, of which {weak} are the test's own");

@@ -19,7 +19,6 @@ use crate::runtime::id::RuntimeId;
 use crate::waits::bell::{self, LooksAgain};
 use core::cell::Cell;
 use core::future::Future;
-use core::mem;
 use core::panic::Location;
 use core::pin::{Pin, pin};
 use core::task::{self, Poll, Waker};
@@ -50,6 +49,9 @@ impl<H: Host> Wake for Bell<H> {
         self.0.ring();
     }
 }
+
+/// So often in one wait the monitor is asked to look again, if another thread is not seen to wait or to have ended: for about a second.
+const LOOKS: u32 = 50;
 
 /// As what this thread counts while it waits outside of its own runtime: an M of another is busy there.
 fn elsewhere() -> Waits {
@@ -99,9 +101,10 @@ impl<'a, H: Platform> Guest<'a, H> {
 
     /// The same, for a thread that is told of a deadlock.
     fn sleep_at(&self, at: &'static Location<'static>) -> Result<(), Unmet> {
-        let mut is_first = true;
+        let mut looks = LOOKS;
         self.sleep(at, || {
-            let is_stuck = checkdead::is_stuck::<H>(self.tasks, mem::take(&mut is_first));
+            looks = looks.saturating_sub(1);
+            let is_stuck = checkdead::is_stuck::<H>(self.tasks, looks > 0);
             is_stuck.then(|| self.deadlock().with_root(at))
         })
     }

@@ -16,6 +16,10 @@ pub(in crate::runtime) fn is_stuck<H: Platform>(tasks: &Tasks, may_look: bool) -
     }
     let rests = || is_at_rest(tasks, || !shared.is_expecting());
     if !rests() {
+        if may_look {
+            // An M may wait in the poller for what is expected no more: the monitor interrupts it.
+            on_host!(tasks, sched => sched.kernel().rouse_sysmon());
+        }
         return false;
     }
     // A task that waits for another gets its deadlock first: it can go on with that.

@@ -65,6 +65,8 @@ impl TimerQueue {
                 self.changed.notify_all();
             }
             Added::First if p.is_none() => self.announce(when),
+            // It was set to never: perhaps nothing is left to wait for.
+            Added::Later if p.is_none() && when == NEVER => self.look_again(),
             Added::First | Added::Later => (),
         }
         key

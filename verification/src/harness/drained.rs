@@ -159,7 +159,6 @@ impl<H: ModelHost> Stream<H> {
                     panic!("the runtime's end was reported to a task, which has not read what is there")
                 }
                 Err(Refused::Arm((), _)) => unreachable!("nothing is armed"),
-                Ok(Waits::Displaced(_)) => unreachable!("each task has a place of its own"),
             }
         }
     }

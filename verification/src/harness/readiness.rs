@@ -12,7 +12,7 @@ use spinpark_kernel::atomic::Atomic;
 use spinpark_kernel::host::{Lock, Parker};
 use spinpark_kernel::waits::bell::Bell;
 use spinpark_kernel::waits::interrupt;
-use spinpark_kernel::waits::readiness::{Direction, Interest, Refused, Waits};
+use spinpark_kernel::waits::readiness::{Direction, Interest, Refused, SLOTS, Waits};
 use spinpark_kernel::waits::sockets::{Keyed, NotRegistered, Sockets};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -240,7 +240,7 @@ impl<H: ModelHost> Socket<H> {
         self.io_by(net, direction, task, Some(self.entry.next_id()))
     }
 
-    /// The same by a function, in the slot.
+    /// The same by a function.
     pub fn poll_io(&self, net: &Net<H>, direction: Direction, task: usize) -> Option<u64> {
         self.io_by(net, direction, task, None)
     }
@@ -248,16 +248,12 @@ impl<H: ModelHost> Socket<H> {
     /// One poll by a function, which is given up.
     pub fn poll_once(&self, net: &Net<H>, direction: Direction, task: usize) {
         let seen = self.entry.ticks(direction);
-        let waits = self.entry.wait(direction, None, task, seen, |a, b| a == b, || net.counts());
-        if let Ok(Waits::Displaced(old)) = waits {
-            Self::displaced(net, old);
-        }
+        _ = self.entry.wait(direction, None, task, seen, Self::wakes_the_same, || net.counts());
     }
 
-    fn displaced(net: &Net<H>, old: usize) {
-        if !is_variant("readiness-drops-what-it-displaces") {
-            net.bells[old].ring();
-        }
+    /// Are two wakers one task's? The wrong one has one place for all that poll by functions.
+    fn wakes_the_same(one: &usize, other: &usize) -> bool {
+        one == other || is_variant("readiness-one-place-for-all-polls")
     }
 
     fn io_by(&self, net: &Net<H>, direction: Direction, task: usize, id: Option<u64>) -> Option<u64> {
@@ -276,11 +272,8 @@ impl<H: ModelHost> Socket<H> {
             if is_variant("readiness-reads-the-tick-after-the-try") {
                 seen = self.entry.ticks(direction);
             }
-            match self.entry.wait(direction, id, task, seen, |a, b| a == b, || net.counts()) {
-                Ok(waits @ (Waits::Added | Waits::Replaced(_) | Waits::Displaced(_))) => {
-                    if let Waits::Displaced(old) = waits {
-                        Self::displaced(net, old);
-                    }
+            match self.entry.wait(direction, id, task, seen, Self::wakes_the_same, || net.counts()) {
+                Ok(Waits::Added | Waits::Replaced(_)) => {
                     net.sleep(task);
                     let waits = id.and_then(|id| self.entry.is_waiting(direction, id));
                     assert!(waits != Some(true), "a task was woken, and is on the list still");
@@ -317,9 +310,6 @@ impl<H: ModelHost> Socket<H> {
             match waits {
                 Ok(Waits::Added) => ("added", is_first),
                 Ok(Waits::Replaced(old)) => (if old == READER { "instead of the reader" } else { "instead" }, is_first),
-                Ok(Waits::Displaced(old)) => {
-                    (if old == READER { "displaced the reader" } else { "displaced" }, is_first)
-                }
                 Ok(Waits::Changed(_)) => ("changed", is_first),
                 Err(_) => ("refused", is_first),
             }
@@ -348,13 +338,17 @@ impl<H: ModelHost> Socket<H> {
             assert_eq!((taken, &wakers[..]), (Err(()), &[READER, WRITER][..]));
             net.sockets.waiting().woken(2);
         }
-        // In the slot is one: another displaces it, and is counted in its stead.
+        // By functions each task has one place; one more than there are takes that of the oldest, and is counted in its stead.
         assert_eq!(wait(read, None, READER), ("added", Some(true)));
-        assert_eq!(wait(read, None, READER), ("instead of the reader", None));
+        assert_eq!(wait(read, None, WRITER), ("added", Some(false)));
+        assert_eq!(wait(read, None, WRITER), ("instead", None));
         let so_far = arms();
-        assert_eq!(wait(read, None, WRITER), ("displaced the reader", None));
+        let more = WRITER + 1..WRITER + SLOTS;
+        more.clone().skip(1).for_each(|task| assert_eq!(wait(read, None, task), ("added", Some(false))));
+        assert_eq!(wait(read, None, more.start), ("instead of the reader", None));
         assert_eq!(arms(), so_far, "it was armed for that already");
-        assert_eq!(take(Interest { read: true, write: false }), [WRITER]);
+        let woken: Vec<usize> = [WRITER].into_iter().chain(more.clone().skip(1)).chain([more.start]).collect();
+        assert_eq!(take(Interest { read: true, write: false }), woken);
         let armed = self.system.state.with(|state| state.armed);
         assert_eq!(armed, Interest::default(), "nobody waits, and it is armed");
         // In a place of its own one changes its waker.
@@ -366,7 +360,7 @@ impl<H: ModelHost> Socket<H> {
         let so_far = arms();
         assert_eq!(wait(write, None, READER), ("added", Some(false)));
         assert_eq!(arms(), so_far, "it was armed for both already");
-        assert_eq!(take(Interest { read: false, write: true }), [READER, WRITER]);
+        assert_eq!(take(Interest { read: false, write: true }), [WRITER, READER]);
         assert_eq!(wait(write, Some(id), WRITER), ("added", Some(false)));
         assert_eq!(self.entry.is_waiting(read, id), Some(true));
         assert_eq!(take(Interest { read: false, write: true }), [WRITER], "a report is for one direction");

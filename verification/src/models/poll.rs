@@ -15,7 +15,7 @@ use elsewhere::{a_nap, a_turn, extra};
 use room::one_question;
 use spinpark_kernel::host::Nanos;
 use spinpark_kernel::protocol::sysmon::SLICE;
-use sysmon::{no_m_is_left, nobody_waits_there, one_looks_there, one_waits_there, two_ticks};
+use sysmon::{no_m_is_left, nobody_waits_there, one_looks_there, one_waits_there, two_ticks, what_it_has_taken};
 use waits::{in_vain, on_the_way, one_wait};
 
 /// Some moment.
@@ -41,7 +41,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["left alone", "one is sent", "looked in vain", "found something"],
         runs: [sc()]),
     crate::model!("poll::the_monitor_minds_who_waits::one_waits_there", one_waits_there,
-        claim: "the monitor interrupts who waits in the poller, if something is due of which it does not know",
+        claim: "the monitor interrupts an M that waits in the poller, if something is due of which the M does not know, or nothing is left to \
+            wait for",
         size: "one thread plays all: 1 M, which waits, 1 or 2 Ps; 1 tick at each of 48 moments",
         invariants: [28, 35],
         must_reach: ["left alone", "interrupted"],
@@ -57,6 +58,12 @@ pub const MODELS: &[Model] = &[
         size: "one thread plays all: 1 M, which is busy, 2 Ps, a source, a poller; 2 ticks at each of 12 moments",
         invariants: [28, 29, 35],
         must_reach: ["looked in vain", "found something"],
+        runs: [sc()]),
+    crate::model!("poll::the_monitor_minds_who_waits::what_it_has_taken", what_it_has_taken,
+        claim: "while the monitor takes what sources have nothing is said to be at rest, so no deadlock is reported",
+        size: "one thread plays all: 1 M, which waits, 1 P, a source, a poller; 1 tick",
+        invariants: [25, 29],
+        must_reach: ["took nothing", "took something"],
         runs: [sc()]),
     crate::model!("poll::the_monitor_minds_who_waits::two_ticks", two_ticks,
         claim: "the monitor looks into the poller once a slice while all others are busy",

@@ -213,6 +213,9 @@ impl Model {
         if self.elsewhere.polls.is_some() {
             if deadline <= now {
                 self.announce(deadline);
+            } else if !self.elsewhere.is_expecting() {
+                self.seen.note("the monitor called an M back that waited for nothing");
+                self.interrupt();
             }
             return;
         }

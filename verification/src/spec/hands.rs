@@ -274,6 +274,7 @@ impl Model {
         self.events.push(Ev::Slept { m, sleeping: self.sleeping.len(), alive: self.alive });
         self.ms[m].at = At::Rests;
         self.check_dead();
+        self.rouse_monitor();
         self.unlock();
         self.collect(m)
     }

@@ -137,6 +137,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
             if deadline <= now {
                 // The M in the poller may not know of it: it was added under a P whose M has not gone to sleep since.
                 self.netpoll.announce(deadline, self);
+            } else if deadline == NEVER && !self.poller.is_awaited() {
+                // The last timer was cancelled: an M that waits for nothing has to sleep, as in `sleep`.
+                self.break_idle_poll();
             }
             return;
         };

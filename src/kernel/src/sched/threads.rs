@@ -99,6 +99,9 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
             c.sleeping.put(m, H::now());
             self.observer.event(Event::Slept { m, sleeping: c.sleeping.len(), alive: c.alive });
             self.checkdead(c);
+            // It may have been the last that was awake: at the monitor's tick sources are told, which see then whether all is at rest. No-op but
+            // for an M that comes from the poller or late: what had a P has kept the monitor awake.
+            self.rouse_monitor(c);
             None
         })
     }

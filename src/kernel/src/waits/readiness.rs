@@ -15,9 +15,10 @@
 //! poller takes it. Where a socket is armed for ever, and reports changes only, the tick says that there was one since the task
 //! tried. A report may be of a socket that is gone, for another that has got its key: then some try for nothing.
 //!
-//! A list has a place for each future that waits, which leaves it when it is dropped; and a slot for the functions by which others poll,
-//! of which no future tells when it gives up: **what was polled last by a function is woken by the next report, what was there before it at
-//! once**. So nothing is left of polls that were given up, and none that goes on is missed.
+//! A list has a place for each future that waits, which leaves it when it is dropped; and [`SLOTS`] places for the functions by which
+//! others poll, of which no future tells when it gives up: **of the tasks that polled by a function, the last so many are woken by the
+//! next report**. So what polls that were given up leave behind is bounded. One that takes the place of the oldest does not wake it:
+//! it would poll again and take another's, and so on for ever. (tokio keeps the last one only.)
 //!
 //! When a try need not be made at all is [`drained`](crate::waits::drained)'s to say.
 //!
@@ -76,18 +77,22 @@ pub struct Entry<H: Host, S: Source, W: Send + 'static> {
     state: H::Lock<State<S, W>>,
 }
 
+/// So many tasks may poll one direction by functions, and each be woken.
+pub const SLOTS: usize = 8;
+
 struct State<S, W> {
     /// `None`: not known to the system's poller yet, or no more.
     source: Option<S>,
+    /// The oldest first.
     waiters: [Vec<Waiter<W>>; 2],
-    slots: [Option<W>; 2],
     /// Which directions a report will come for, or has that the poller has yet to look at. Each listed waiter is armed for.
     armed: Interest,
     is_closed: bool,
 }
 
 struct Waiter<W> {
-    id: u64,
+    /// `None`: it polled by a function.
+    id: Option<u64>,
     waker: W,
 }
 
@@ -95,10 +100,8 @@ struct Waiter<W> {
 pub enum Waits<W> {
     /// It waits: it is on the list. To be [counted](Waiting).
     Added,
-    /// It waits; this waker was in its place.
+    /// It waits; this waker was in its place, or was the oldest of those that polled by functions. Not to be woken.
     Replaced(W),
-    /// It waits; this waker was in the slot. The caller wakes it: it may be another task's, which tries again.
-    Displaced(W),
     /// Something was reported since: it tries again.
     Changed(W),
 }
@@ -115,13 +118,8 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
     /// Of a socket that the system does not know yet. It has to be armed for each report, or reports all that changes.
     #[track_caller]
     pub fn new(is_armed_each_time: bool) -> Self {
-        let state = State {
-            source: None,
-            waiters: [Vec::new(), Vec::new()],
-            slots: [None, None],
-            armed: Interest::default(),
-            is_closed: false,
-        };
+        let state =
+            State { source: None, waiters: [Vec::new(), Vec::new()], armed: Interest::default(), is_closed: false };
         let ticks = [Atomic::new(0), Atomic::new(0)];
         let drained = Drained::new();
         Entry { next_id: Atomic::new(0), ticks, drained, is_armed_each_time, state: H::Lock::new(state) }
@@ -141,7 +139,7 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
     /// Does a task wait under `id`? `None`: no task waits any more.
     pub fn is_waiting(&self, direction: Direction, id: u64) -> Option<bool> {
         self.state.with(|state| {
-            let is_there = state.list(direction).iter().any(|waiter| waiter.id == id);
+            let is_there = state.list(direction).iter().any(|waiter| waiter.id == Some(id));
             (!state.is_closed).then_some(is_there)
         })
     }
@@ -176,9 +174,8 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
         self.state.with(|state| state.source.as_ref().map(look))
     }
 
-    /// Puts a waker on the list. If there is one under this `id`, instead of it; without an `id`, into the slot, instead of the one
-    /// that is there, which may [wake the same](Waits::Replaced) or [not](Waits::Displaced). `counts` is called for one more, before
-    /// it can be woken.
+    /// Puts a waker on the list. If there is one under this `id`, instead of it; without an `id`, instead of one that wakes the same,
+    /// or, if there are [`SLOTS`] of them, of the oldest. `counts` is called for one more, before it can be woken.
     ///
     /// # Errors
     /// No task waits any more, or the system would not.
@@ -199,19 +196,23 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
             if state.is_closed {
                 return Err(Refused::Closed(waker));
             }
-            if let Some(place) = state.place(direction, id) {
-                let old = core::mem::replace(place, waker);
-                let is_mine = id.is_some() || wakes_the_same(&old, place);
-                return Ok(if is_mine { Waits::Replaced(old) } else { Waits::Displaced(old) });
+            let list = state.list(direction);
+            let mine =
+                list.iter().position(|other| other.id == id && (id.is_some() || wakes_the_same(&other.waker, &waker)));
+            let is_full = id.is_none() && list.iter().filter(|other| other.id.is_none()).count() >= SLOTS;
+            let oldest = || list.iter().position(|other| other.id.is_none()).filter(|_| is_full);
+            if let Some(at) = mine.or_else(oldest) {
+                let old = list.remove(at);
+                list.push(Waiter { id, waker });
+                return Ok(Waits::Replaced(old.waker));
             }
             counts();
-            match id {
-                Some(id) => state.list(direction).push(Waiter { id, waker }),
-                None => state.slots[direction as usize] = Some(waker),
-            }
-            state.arm(self.is_armed_each_time).map(|()| Waits::Added).map_err(|error| match state.take(direction, id) {
-                Some(waker) => Refused::Arm(error, waker),
-                None => unreachable!("readiness: a waker that was put on the list is not there"),
+            list.push(Waiter { id, waker });
+            state.arm(self.is_armed_each_time).map(|()| Waits::Added).map_err(|error| {
+                match state.list(direction).pop() {
+                    Some(Waiter { waker, .. }) => Refused::Arm(error, waker),
+                    None => unreachable!("readiness: a waker that was put on the list is not there"),
+                }
             })
         })
     }
@@ -219,7 +220,11 @@ impl<H: Host, S: Source, W: Send + 'static> Entry<H, S, W> {
     /// The task that waits under `id` gives up. Its waker, if it still waited: to be counted down.
     pub fn leave(&self, direction: Direction, id: u64) -> Option<W> {
         // It stays armed: a report that comes finds no waiter, and that is all.
-        self.state.with(|state| state.take(direction, Some(id)))
+        self.state.with(|state| {
+            let list = state.list(direction);
+            let at = list.iter().position(|waiter| waiter.id == Some(id))?;
+            Some(list.remove(at).waker)
+        })
     }
 
     /// The system has reported this: takes those that wait for it. Of these directions it has reported the `end`, an error, or
@@ -277,30 +282,13 @@ impl<S: Source, W> State<S, W> {
         &mut self.waiters[direction as usize]
     }
 
-    /// The waker under this `id`; without one, that in the slot.
-    fn place(&mut self, direction: Direction, id: Option<u64>) -> Option<&mut W> {
-        match id {
-            Some(id) => self.list(direction).iter_mut().find(|waiter| waiter.id == id).map(|waiter| &mut waiter.waker),
-            None => self.slots[direction as usize].as_mut(),
-        }
-    }
-
-    /// Takes it off.
-    fn take(&mut self, direction: Direction, id: Option<u64>) -> Option<W> {
-        let Some(id) = id else { return self.slots[direction as usize].take() };
-        let list = self.list(direction);
-        let at = list.iter().position(|waiter| waiter.id == id)?;
-        Some(list.swap_remove(at).waker)
-    }
-
     /// Does any task wait for this direction?
     fn is_any(&self, direction: Direction) -> bool {
-        !self.waiters[direction as usize].is_empty() || self.slots[direction as usize].is_some()
+        !self.waiters[direction as usize].is_empty()
     }
 
-    /// Empties a list, and its slot.
+    /// Empties a list.
     fn drain(&mut self, direction: Direction, wakers: &mut Vec<W>) {
-        wakers.extend(self.slots[direction as usize].take());
         wakers.extend(self.list(direction).drain(..).map(|waiter| waiter.waker));
     }
 

@@ -120,8 +120,8 @@ impl<T> AsyncFd<T> {
         Ok(AsyncFdReadyGuard::new(self, ready))
     }
 
-    /// As [`readable`](AsyncFd::readable), for futures written by hand. The task that polled last is woken when it is ready, one that polled before when
-    /// another does: it tries again.
+    /// As [`readable`](AsyncFd::readable), for futures written by hand. The last eight tasks that polled so are woken when
+    /// it is ready.
     ///
     /// # Errors
     /// If the runtime was shut down.
@@ -129,8 +129,8 @@ impl<T> AsyncFd<T> {
         self.poll_ready(cx, Direction::Read, Interest::READABLE)
     }
 
-    /// As [`writable`](AsyncFd::writable), for futures written by hand. The task that polled last is woken when it is ready, one that polled before when
-    /// another does: it tries again.
+    /// As [`writable`](AsyncFd::writable), for futures written by hand. The last eight tasks that polled so are woken when
+    /// it is ready.
     ///
     /// # Errors
     /// If the runtime was shut down.

@@ -2,9 +2,12 @@
 use crate::runtime::io::async_fd::Interest;
 use crate::runtime::io::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket, lookup_host};
 use crate::runtime::testing::{run, spawn};
+use crate::runtime::time::sleep;
 use core::cell::Cell;
 use core::future::poll_fn;
 use core::pin::{Pin, pin};
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::Relaxed;
 use core::task::{Context, Poll, Waker};
 use futures_io::{AsyncRead, AsyncWrite};
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
@@ -406,6 +409,50 @@ mod a_connection {
                 sum += reader.await;
             }
             assert_eq!(sum, BYTES);
+        });
+    }
+
+    #[test]
+    fn has_readers_by_the_trait_that_do_not_wake_each_other() {
+        run(async {
+            let (ours, theirs) = connection().await;
+            let (ours, polls) = (Arc::new(ours), Arc::new(AtomicUsize::new(0)));
+            let readers: Vec<_> = (0..crate::waits::readiness::SLOTS)
+                .map(|_| {
+                    let (ours, polls) = (Arc::clone(&ours), Arc::clone(&polls));
+                    spawn(poll_fn(move |cx| {
+                        polls.fetch_add(1, Relaxed);
+                        Pin::new(&mut &*ours).poll_read(cx, &mut [0])
+                    }))
+                })
+                .collect();
+            sleep(Duration::from_millis(50)).await;
+            let polls = polls.load(Relaxed);
+            assert!(polls <= 2 * readers.len(), "nothing has come, and they were polled {polls} times");
+            drop(theirs);
+            for reader in readers {
+                assert_eq!(reader.await.expect("the end"), 0);
+            }
+        });
+    }
+
+    #[test]
+    fn forgets_the_oldest_of_too_many_readers_by_the_trait() {
+        run(async {
+            let (ours, _theirs) = connection().await;
+            let (ours, polls) = (Arc::new(ours), Arc::new(AtomicUsize::new(0)));
+            let many = 3 * crate::waits::readiness::SLOTS;
+            let _readers: Vec<_> = (0..many)
+                .map(|_| {
+                    let (ours, polls) = (Arc::clone(&ours), Arc::clone(&polls));
+                    spawn(poll_fn(move |cx| {
+                        polls.fetch_add(1, Relaxed);
+                        Pin::new(&mut &*ours).poll_read(cx, &mut [0])
+                    }))
+                })
+                .collect();
+            sleep(Duration::from_millis(50)).await;
+            assert!(polls.load(Relaxed) <= 2 * many, "nothing has come, and they were polled {polls:?} times");
         });
     }
 

@@ -165,8 +165,8 @@ impl Netpoll {
         self.if_last(were_last);
     }
 
-    /// Puts a waker on the list. If there is one under this `id`, instead of it; without an `id`, into the slot: what was there is
-    /// woken, unless it is the same task.
+    /// Puts a waker on the list. If there is one under this `id`, instead of it; without an `id`, instead of the same task's, or of the
+    /// oldest of many.
     ///
     /// `false`: something has changed since the socket had `seen` so many changes: it is worth another try.
     pub(super) fn wait(
@@ -188,10 +188,6 @@ impl Netpoll {
                 return Ok(true);
             }
             Ok(Waits::Replaced(old)) => (Ok(true), old),
-            Ok(Waits::Displaced(old)) => {
-                old.wake();
-                return Ok(true);
-            }
             Ok(Waits::Changed(waker)) => (Ok(false), waker),
             Err(Refused::Closed(waker)) => (Err(shut_down()), waker),
             Err(Refused::Arm(error, waker)) => {

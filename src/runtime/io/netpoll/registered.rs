@@ -52,8 +52,8 @@ impl<S: Socket> Registered<S> {
 
     /// Tries `f`. If it would block, the task is woken when it may be worth another try.
     ///
-    /// For the `poll` methods of others' traits. Which of its callers has given up they do not tell; so there is a slot for the last
-    /// of them, and it is woken when another takes it.
+    /// For the `poll` methods of others' traits. Which of its callers has given up they do not tell, so the last few are
+    /// [woken](crate::waits::readiness::SLOTS).
     ///
     /// # Errors
     /// Those of `f`; and if it would block though the runtime was shut down, that.

@@ -2,11 +2,12 @@
 
 use super::{LATE, NOW, queued, ticks};
 use crate::harness::common::any_of;
-use crate::harness::transcript::{at, it_is, leave, numbers, one_runs, set};
+use crate::harness::transcript::{S, at, it_is, leave, numbers, one_runs, set};
 use crate::hosts::model_host::ModelHost;
-use crate::hosts::stepped::{Stepped, unless_gone, vanish};
+use crate::hosts::stepped::{Stepped, for_ever, unless_gone, vanish};
 use spinpark_kernel::host::Host;
 use spinpark_kernel::host::NEVER;
+use spinpark_kernel::protocol::locked::Wake;
 use spinpark_kernel::protocol::sysmon::SLICE;
 use spinpark_kernel::sched::config::Config;
 use std::sync::Arc;
@@ -76,7 +77,8 @@ pub(super) fn one_waits_there<H: ModelHost>() -> String {
     let m0 = one_runs(&sched);
     outside.is_due(1, until);
     outside.awaits(until == NEVER);
-    let outcome = if due <= NOW && until > due { "interrupted" } else { "left alone" };
+    let is_in_vain = due == NEVER && !is_awaited;
+    let outcome = if due <= NOW && until > due || is_in_vain { "interrupted" } else { "left alone" };
     let theirs = Arc::clone(&outside);
     outside.meanwhile(move |sched| {
         assert!(
@@ -159,6 +161,33 @@ pub(super) fn no_m_is_left<H: ModelHost>() -> String {
     assert_eq!(outside.told(), expected, "{after} ns after there was none");
     leave(m0);
     if given.is_empty() && ready.is_empty() { "looked in vain" } else { "found something" }.to_owned()
+}
+
+/// G1 waits on its M, and a thread for another M is refused. Something is due, so the monitor takes it. Meanwhile a thread asks whether
+/// all is at rest: if that is so, and nothing else is expected, it reports a deadlock.
+pub(super) fn what_it_has_taken<H: ModelHost>() -> String {
+    let given: &[u64] = any_of::<H, _>(&[&[], &[11, 12]]);
+
+    let (sched, outside) = set(Config { max_ms: 2, ..numbers(1) }, true);
+    let m0 = one_runs(&sched);
+    outside.awaits(true);
+    Stepped::refuse(100);
+    for_ever(|| sched.park_bound(m0, Wake::Inside));
+    it_is(NOW);
+    outside.is_due(0, NOW - 1);
+    if !given.is_empty() {
+        outside.gives(0, given);
+    }
+    let is_at_rest = |sched: &S| sched.is_at_rest(|| 0, || true);
+    assert!(is_at_rest(&sched), "the only G waits");
+    let theirs = Arc::clone(&outside);
+    outside.meanwhile(move |sched| {
+        assert_eq!(theirs.told().last().map(String::as_str), Some("peek"), "the monitor looks itself");
+        assert!(!is_at_rest(sched), "what the monitor has taken is in no queue yet, and all is said to be at rest");
+    });
+    sched.tick(&mut sched.watch(), NOW);
+    assert_eq!(is_at_rest(&sched), given.is_empty(), "what it has taken is queued");
+    if given.is_empty() { "took nothing" } else { "took something" }.to_owned()
 }
 
 /// The monitor has looked for those who wait. It does so again when nobody has for a slice, and not before.
