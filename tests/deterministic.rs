@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::future::{Future, pending, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
@@ -1016,6 +1017,54 @@ mod a_moment {
             .expect("no deadlock");
         let passed = elapsed().expect("a machine");
         assert!(passed >= HOUR - 1000 * MS && passed < HOUR + MS, "{passed:?}");
+    }
+
+    #[test]
+    fn to_which_another_task_sets_a_timer_is_kept_exactly() {
+        for (seed, procs) in (0..10).flat_map(|seed| [(seed, 1), (seed, 2)]) {
+            let moves: [(fn(Instant) -> Instant, Duration); 3] = [
+                (|deadline| deadline - HOUR / 2, HOUR / 2),
+                (|deadline| deadline + HOUR, 2 * HOUR),
+                // What has passed is due at once.
+                (|deadline| deadline - 2 * HOUR, MS),
+            ];
+            for (moved, due) in moves {
+                let runtime = with_procs(procs, seed);
+                let woken = runtime.block_on(async {
+                    let (since, timer) = (elapsed().expect("a machine"), Arc::new(Mutex::new(sleep(HOUR))));
+                    let theirs = Arc::clone(&timer);
+                    let waits = spawn(async move {
+                        poll_fn(|cx| Pin::new(&mut *theirs.lock().expect("no panic")).poll(cx)).await;
+                        elapsed().expect("a machine") - since
+                    });
+                    sleep(MS).await;
+                    let mut timer = timer.lock().expect("no panic");
+                    let deadline = moved(timer.deadline());
+                    timer.reset(deadline);
+                    drop(timer);
+                    waits.await.expect("no panic")
+                });
+                let woken = woken.expect("no deadlock");
+                assert!(woken >= due && woken < due + MS, "seed {seed}, {procs} Ps: {woken:?}, and not {due:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn that_never_comes_is_a_deadlock_of_those_that_wait_for_it() {
+        for (seed, procs) in (0..10).flat_map(|seed| [(seed, 1), (seed, 2)]) {
+            let runtime = with_procs(procs, seed);
+            let told = runtime.block_on(async {
+                let ticks = Arc::new(Mutex::new(interval_at(Instant::now() + HOUR, HOUR)));
+                let theirs = Arc::clone(&ticks);
+                let waits = spawn(poll_fn(move |cx| theirs.lock().expect("no panic").poll_tick(cx)));
+                sleep(MS).await;
+                ticks.lock().expect("no panic").reset_after(Duration::MAX);
+                waits.await.is_ok()
+            });
+            assert!(told.is_err(), "seed {seed}, {procs} Ps: {told:?}");
+            assert!(elapsed().expect("a machine") < HOUR, "it was told when the timer would have been due");
+        }
     }
 
     #[test]
