@@ -1,7 +1,7 @@
 //! Runs that a seed decides. A module names the property, a function the situation.
 
 use spinpark::deterministic::{Place, elapsed, fingerprint, pause, place};
-use spinpark::time::{interval, sleep, timeout};
+use spinpark::time::{Sleep, interval, sleep, timeout};
 use spinpark::{
     JoinError, LocalSet, Runtime, Wait, blocking, checkpoint, deterministic, go, lock_thread, spawn, stop_the_world,
     syscall, yield_now,
@@ -1022,13 +1022,10 @@ mod a_moment {
     #[test]
     fn to_which_another_task_sets_a_timer_is_kept_exactly() {
         for (seed, procs) in (0..10).flat_map(|seed| [(seed, 1), (seed, 2)]) {
-            let moves: [(fn(Instant) -> Instant, Duration); 3] = [
-                (|deadline| deadline - HOUR / 2, HOUR / 2),
-                (|deadline| deadline + HOUR, 2 * HOUR),
-                // What has passed is due at once.
-                (|deadline| deadline - 2 * HOUR, MS),
-            ];
-            for (moved, due) in moves {
+            // What has passed, in the end, is due at once.
+            for (earlier, later, due) in
+                [(HOUR / 2, Duration::ZERO, HOUR / 2), (Duration::ZERO, HOUR, 2 * HOUR), (2 * HOUR, Duration::ZERO, MS)]
+            {
                 let runtime = with_procs(procs, seed);
                 let woken = runtime.block_on(async {
                     let (since, timer) = (elapsed().expect("a machine"), Arc::new(Mutex::new(sleep(HOUR))));
@@ -1038,10 +1035,8 @@ mod a_moment {
                         elapsed().expect("a machine") - since
                     });
                     sleep(MS).await;
-                    let mut timer = timer.lock().expect("no panic");
-                    let deadline = moved(timer.deadline());
-                    timer.reset(deadline);
-                    drop(timer);
+                    let resets = |timer: &mut Sleep| timer.reset(timer.deadline() + later - earlier);
+                    resets(&mut timer.lock().expect("no panic"));
                     waits.await.expect("no panic")
                 });
                 let woken = woken.expect("no deadlock");
