@@ -24,8 +24,8 @@ pub trait Host: Sized + Send + Sync + 'static {
     /// Where one thread sleeps until another wakes it.
     type Parker: Parker;
 
-    /// Does this host end its threads by unwinding them, as checkers do when an execution is over? What is dropped then makes no step.
-    /// Elsewhere a thread unwinds because the embedder's code panicked.
+    /// Does this host end its threads by unwinding them, as checkers do when an execution is over? What is dropped then makes no step,
+    /// and how the life of an M ends is not asked. Elsewhere a thread unwinds because the embedder's code panicked.
     const UNWINDS_TO_END: bool = false;
 
     /// A memory fence. `SeqCst` must order every earlier access before every later one, for all threads alike.

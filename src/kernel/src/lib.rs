@@ -53,7 +53,7 @@
 //!
 //! Beside them: [`config`](sched::config) and [`capacity`](queues::capacity) (the numbers), [`observer`](sched::observer) (each
 //! transition, reported), [`snapshot`](sched::snapshot) (what quiescence means), [`random_order`](protocol::random_order) (in
-//! which order to steal), `token` (what makes a forgotten `OwnedP` or `SpinningToken` a panic in a debug build), and `model`
+//! which order to steal), `token` (what makes a forgotten `OwnedP` or `SpinningToken` a panic), and `model`
 //! (what only checkers build).
 //!
 //! A protocol room imports no room: what it needs of others is a `Neighbours` trait of at most four methods. The file of its
@@ -131,13 +131,15 @@
 
 #![no_std]
 #![forbid(unsafe_code)]
+// The parts of a scheduler are made by it and by models, by `new`: none is made by default.
+#![allow(clippy::new_without_default)]
 
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("spinpark-kernel needs 64-bit atomics, and this target has none: a word of the kernel is one");
 
 extern crate alloc;
-// What a forgotten duty asks in a debug build: see `types::token`.
-#[cfg(all(debug_assertions, panic = "unwind"))]
+// What a forgotten duty asks where panics unwind: see `types::token`.
+#[cfg(panic = "unwind")]
 extern crate std;
 
 pub mod atomic;

@@ -1,4 +1,5 @@
-//! A life that ends by a panic loses its M, and `close` does not wait for it. The host and the life are the README's.
+//! A life that ends by a panic, or without its worker, loses its M, and `close` does not wait for it; in a release as in a debug build.
+//! The host and the life are the README's.
 #![allow(dead_code)]
 
 include!("pool.in");
@@ -73,8 +74,7 @@ fn while_one_m_is_lost_the_others_run_all_that_is_queued() {
 }
 
 #[test]
-#[cfg(debug_assertions)]
-fn that_drops_its_worker_is_lost_in_a_debug_build() {
+fn that_drops_its_worker_is_lost() {
     let sched =
         Sched::<Os>::new(Config { procs: 1, ..Config::default() }, (), forgetful).expect("the numbers are good");
     sched.submit(g(1)).expect("it is open");
@@ -89,6 +89,59 @@ fn that_catches_panics_is_not_lost() {
     spawn(&sched, || panic!("a job"));
     spawn(&sched, move || sender.send(()).expect("it waits"));
     results.recv().expect("the M runs on");
+    assert_eq!(sched.lost(), 0);
+    assert_eq!(close(sched), []);
+}
+
+/// An M whose life is `live`, and which is given one G: lost, and the next G comes back.
+fn is_lost(live: impl Fn(&Arc<Sched<Os>>, Worker) + Send + Sync + 'static) {
+    let sched = Sched::<Os>::new(Config { procs: 1, ..Config::default() }, (), live).expect("the numbers are good");
+    sched.submit(g(1)).expect("it is open");
+    lost(&sched);
+    sched.submit(g(2)).expect("it is open");
+    assert_eq!(close(sched), [2]);
+}
+
+#[test]
+fn that_returns_while_its_worker_is_leaked_is_lost() {
+    is_lost(|sched, worker| std::mem::forget(sched.next(worker)));
+}
+
+#[test]
+fn that_drops_its_worker_in_a_task_whose_panics_it_catches_is_lost() {
+    is_lost(|sched, worker| {
+        let (worker, _) = sched.next(worker).expect("there is a G");
+        let said = catch_unwind(AssertUnwindSafe(|| drop(worker))).expect_err("a dropped worker is a panic");
+        let said = said.downcast_ref::<String>().expect("a text");
+        assert!(said.contains("was dropped"), "{said}");
+    });
+}
+
+#[test]
+fn that_enters_a_system_call_and_returns_is_lost() {
+    is_lost(|sched, worker| {
+        let (worker, _) = sched.next(worker).expect("there is a G");
+        std::mem::forget(sched.entersyscallblock(worker));
+        // The only P is idle again: the next M that gets it is lost as this one.
+    });
+}
+
+#[test]
+fn that_ends_as_it_should_is_not_lost_whatever_its_number_does_meanwhile() {
+    let (sender, ran) = mpsc::channel();
+    // Each M ends after its first G, and gives its number back before its life returns.
+    let live = move |sched: &Arc<Sched<Os>>, worker| {
+        let Some((worker, g)) = sched.next(worker) else { return };
+        sched.end(worker);
+        sender.send(g.into_raw().get()).expect("it waits");
+        thread::sleep(Duration::from_millis(1));
+    };
+    let config = Config { procs: 1, max_ms: 1, ..Config::default() };
+    let sched = Sched::<Os>::new(config, (), live).expect("the numbers are good");
+    for n in 1..100 {
+        sched.submit(g(n)).expect("it is open");
+        assert_eq!(ran.recv_timeout(Duration::from_secs(10)), Ok(n), "the next M has the number of the last");
+    }
     assert_eq!(sched.lost(), 0);
     assert_eq!(close(sched), []);
 }

@@ -10,7 +10,7 @@ use crate::host::Host;
 use crate::kernel::protocol::find::Worker;
 use crate::kernel::protocol::work_source::{Poller, Waker};
 use crate::kernel::sched::config::{Config, ConfigError};
-use crate::kernel::sched::{Closed, Life, Sched, Sources};
+use crate::kernel::sched::{Closed, Sched, Sources};
 use crate::runtime::events::Events;
 use crate::runtime::exec::task::Task;
 use crate::runtime::id::RuntimeId;
@@ -38,7 +38,7 @@ impl<H: Host> Scheduler<H> {
     pub(in crate::runtime) fn new(
         config: Config,
         shared: Shared,
-        mstart: Life<H, Events>,
+        mstart: impl Fn(&Arc<Kernel<H>>, Worker) + Send + Sync + 'static,
         sources: impl FnOnce(&Waker) -> (Sources, Box<dyn Poller>),
     ) -> Result<Self, ConfigError> {
         Sched::with_poller(config, Events::new(shared), mstart, sources).map(Scheduler)

@@ -36,6 +36,8 @@ pub struct Worker {
     /// Is the M counted as detached? Its G lost the P once, or yielded it on this thread, and has it again: the M serves no
     /// other G until this one has left it.
     pub(crate) is_detached: bool,
+    /// Whose M it is.
+    pub(crate) sched: usize,
 }
 
 /// How idling a P ended.
@@ -64,6 +66,7 @@ pub trait Neighbours {
 
 /// The next G to run, and the M with the P to run it under; `None`: the scheduler is closed and the M has to end.
 pub fn find_runnable(mut worker: Worker, sources: &[Source], others: &impl Neighbours) -> Result<(Worker, G), MId> {
+    let sched = worker.sched;
     loop {
         if let Some(g) = search(&mut worker, sources, others) {
             return Ok((worker, g));
@@ -76,7 +79,7 @@ pub fn find_runnable(mut worker: Worker, sources: &[Source], others: &impl Neigh
             Idled::NeedSpinning(worker) => worker,
             Idled::Closed(m) => return Err(m),
             Idled::Idle(m, token) => match others.stop(m, token) {
-                NextP::Run { p, token } => Worker::woken(m, p, token),
+                NextP::Run { p, token } => Worker::woken(sched, m, p, token),
                 NextP::Exit => return Err(m),
             },
         }
@@ -91,13 +94,13 @@ fn search(worker: &mut Worker, sources: &[Source], others: &impl Neighbours) -> 
 
 impl Worker {
     /// With a G.
-    pub(crate) fn new(m: MId, p: OwnedP, is_detached: bool) -> Worker {
-        Worker { m, p, token: None, is_detached }
+    pub(crate) fn new(sched: usize, m: MId, p: OwnedP, is_detached: bool) -> Worker {
+        Worker { m, p, token: None, is_detached, sched }
     }
 
     /// Without one: it looks for it next.
-    pub(crate) fn woken(m: MId, p: OwnedP, token: Option<SpinningToken>) -> Worker {
-        Worker { m, p, token, is_detached: false }
+    pub(crate) fn woken(sched: usize, m: MId, p: OwnedP, token: Option<SpinningToken>) -> Worker {
+        Worker { m, p, token, is_detached: false, sched }
     }
 
     /// For an M that gives its P away while it has a G. The caller has seen to `is_detached`.

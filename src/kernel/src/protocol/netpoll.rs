@@ -191,10 +191,4 @@ impl<H: Host> Netpoll<H> {
     }
 }
 
-impl<H: Host> Default for Netpoll<H> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 static_assertions::assert_not_impl_any!(Poll: Copy, Clone);

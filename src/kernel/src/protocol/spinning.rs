@@ -223,9 +223,3 @@ impl<H: Host> Spinning<H> {
 struct Departure {
     was_last: bool,
 }
-
-impl<H: Host> Default for Spinning<H> {
-    fn default() -> Self {
-        Self::new()
-    }
-}

@@ -115,18 +115,31 @@ pub struct Away {
     left: Option<SyscallStatus>,
     /// It is in none: its G was preempted.
     was_detached: bool,
-    unspent: Unspent,
+    /// Whose M it is. The scheduler signs it; a model of this room has none.
+    sched: usize,
+    unspent: Unspent<Away>,
 }
 
 impl Away {
     fn new(m: MId, p: PId, left: Option<SyscallStatus>, was_detached: bool) -> Away {
-        let unspent = Unspent::new("syscall: an M entered a system call and never exited it");
-        Away { m, p, left, was_detached, unspent }
+        Away { m, p, left, was_detached, sched: 0, unspent: Unspent::new() }
     }
 
     /// For an M that has released its P otherwise, to stop the world.
-    pub(crate) fn without(m: MId, p: PId) -> Away {
-        Away::new(m, p, None, false)
+    pub(crate) fn without(sched: usize, m: MId, p: PId) -> Away {
+        Away::new(m, p, None, false).signed(sched)
+    }
+
+    /// Of an M of this scheduler.
+    #[inline(always)]
+    pub(crate) fn signed(self, sched: usize) -> Away {
+        Away { sched, ..self }
+    }
+
+    /// Whose M it is.
+    #[inline(always)]
+    pub(crate) fn sched(&self) -> usize {
+        self.sched
     }
 
     /// Is it that of an M whose G was preempted, by [`interrupt`]?
@@ -141,9 +154,7 @@ impl Away {
 
     /// The preempted G enters a system call.
     pub(crate) fn enters_syscall(self) -> Away {
-        let (m, p, left) = (self.m, self.p, self.left);
-        self.unspent.spend();
-        Away::new(m, p, left, false)
+        Away { was_detached: false, ..self }
     }
 
     /// Gives the evidence up, for an M that gets its P on another way, or ends.

@@ -191,9 +191,3 @@ impl Pace {
         }
     }
 }
-
-impl Default for Pace {
-    fn default() -> Self {
-        Self::new()
-    }
-}

@@ -40,12 +40,6 @@ impl<H: Host> Len<H> {
     }
 }
 
-impl<H: Host> Default for Len<H> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// The queue itself. It lives inside the scheduler's lock; each change takes the [`Len`] along.
 #[derive(Debug, Default)]
 pub struct GlobQueue(VecDeque<G>);

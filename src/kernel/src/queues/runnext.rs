@@ -72,9 +72,3 @@ impl<H: Host> RunNext<H> {
         self.0.load(Acquire).map(G::into_raw).is_some()
     }
 }
-
-impl<H: Host> Default for RunNext<H> {
-    fn default() -> Self {
-        Self::new()
-    }
-}

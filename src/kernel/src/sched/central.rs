@@ -19,6 +19,7 @@ use crate::sched::observer::{Event, Observer};
 use crate::types::g::G;
 use crate::types::m::{MId, NextP};
 use crate::types::p::OwnedP;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
@@ -34,8 +35,10 @@ pub(crate) struct Central<H: Host> {
     pub(crate) unused: Vec<MId>,
     /// Ms that were started and have not ended.
     pub(crate) alive: usize,
-    /// How many of those ended by a panic, and never come back.
+    /// How many of those are lost: their lives ended by a panic, or without their workers.
     pub(crate) lost: usize,
+    /// How often each M has ended as it should.
+    pub(crate) ends: Box<[u32]>,
     pub(crate) closed: bool,
     pub(crate) world: WorldState<H>,
     pub(crate) safepoint: Option<Safepoint<H>>,
@@ -239,6 +242,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub(crate) fn free_m(&self, c: &mut Central<H>, m: MId) {
         self.observer.event(Event::Exited { m });
         c.bound.forget(m);
+        c.ends[m.index()] = c.ends[m.index()].wrapping_add(1);
         c.unused.push(m);
     }
 

@@ -169,7 +169,7 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
                     return Idled::NeedSpinning(worker);
                 }
             }
-            let Worker { m, p, token, is_detached: _ } = worker;
+            let Worker { m, p, token, .. } = worker;
             debug_assert!(self.proc(p.id()).queue.is_empty(), "idle: P{} still holds Gs", p.id().0);
             self.observer.event(Event::Idled { m, p: p.id() });
             self.releasep(c, p, false);

@@ -42,14 +42,17 @@ use crate::sched::proc::Proc;
 use crate::types::g::G;
 use crate::types::m::{M, MId, NextP};
 use crate::types::p::{Every, OwnedP, PId};
+use crate::types::token;
 use alloc::boxed::Box;
 use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 use crossbeam_utils::CachePadded;
 
-/// What an M does with its life: calls [`Sched::next`] and runs the Gs it gets, until there is none. A panic in it [loses](Sched::lost) the M.
-pub type Life<H, O> = fn(&Arc<Sched<H, O>>, Worker);
+/// What an M does with its life: calls [`Sched::next`] and runs the Gs it gets, until there is none. An M whose life ends otherwise, by
+/// a panic or without its worker, is [lost](Sched::lost). A function, or a closure that captures what it needs, but no `Arc` of its
+/// scheduler, which it is given: that would never be dropped.
+pub type Life<H, O> = dyn Fn(&Arc<Sched<H, O>>, Worker) + Send + Sync;
 
 /// The embedder's sources, in the order in which they are asked.
 pub type Sources = Vec<Box<dyn WorkSource>>;
@@ -75,7 +78,7 @@ pub struct Sched<H: Host, O: Observer = ()> {
     pub(super) poller: Box<dyn Poller>,
     pub(super) closer: H::Parker,
     pub(super) monitor: H::Parker,
-    pub(super) life: Life<H, O>,
+    pub(super) life: Box<Life<H, O>>,
     pub(super) observer: O,
 }
 
@@ -89,7 +92,11 @@ impl<H: Host, O: Observer> Sched<H, O> {
     ///
     /// # Errors
     /// If a number in `config` is not allowed.
-    pub fn new(config: Config, observer: O, life: Life<H, O>) -> Result<Arc<Self>, ConfigError> {
+    pub fn new(
+        config: Config,
+        observer: O,
+        life: impl Fn(&Arc<Self>, Worker) + Send + Sync + 'static,
+    ) -> Result<Arc<Self>, ConfigError> {
         Self::with_sources(config, observer, life, |_| Vec::new())
     }
 
@@ -100,7 +107,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub fn with_sources(
         config: Config,
         observer: O,
-        life: Life<H, O>,
+        life: impl Fn(&Arc<Self>, Worker) + Send + Sync + 'static,
         make: impl FnOnce(&Waker) -> Sources,
     ) -> Result<Arc<Self>, ConfigError> {
         Self::with_poller(config, observer, life, |waker| (make(waker), ParkerPoller::<H>::boxed()))
@@ -113,7 +120,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub fn with_poller(
         config: Config,
         observer: O,
-        life: Life<H, O>,
+        life: impl Fn(&Arc<Self>, Worker) + Send + Sync + 'static,
         make: impl FnOnce(&Waker) -> (Sources, Box<dyn Poller>),
     ) -> Result<Arc<Self>, ConfigError> {
         let ring = config.check()?;
@@ -122,7 +129,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             let waker = Waker::new(Weak::<Self>::clone(sched));
             let (sources, poller) = make(&waker);
             stranger = sources.iter().position(|source| !source.waker().is_same(&waker));
-            Self::assemble(config, ring, observer, life, sources, poller)
+            Self::assemble(config, ring, observer, Box::new(life), sources, poller)
         });
         stranger.map_or(Ok(sched), |index| Err(ConfigError::Waker(index)))
     }
@@ -131,7 +138,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         config: Config,
         ring: Capacity,
         observer: O,
-        life: Life<H, O>,
+        life: Box<Life<H, O>>,
         sources: Sources,
         poller: Box<dyn Poller>,
     ) -> Self {
@@ -150,6 +157,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             unused: (0..table as u32).rev().map(MId).collect(),
             alive: 0,
             lost: 0,
+            ends: (0..table).map(|_| 0).collect(),
             closed: false,
             world: WorldState::new(config.procs),
             safepoint: None,
@@ -223,6 +231,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Queues `g` to run next under `worker`'s P; if nothing may overtake, behind what waits there. Go: `newproc`, `goready`.
     pub fn ready(self: &Arc<Self>, worker: &mut Worker, g: G) {
+        self.check(worker.sched, "Worker");
         let next = self.config.inherit_at_most > 0;
         self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next });
         let queue = self.queue(worker);
@@ -244,7 +253,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// Queues `g`, which `worker` has just run, behind all others. Go: `Gosched`.
-    pub fn yield_now(self: &Arc<Self>, _worker: &mut Worker, g: G) {
+    pub fn yield_now(self: &Arc<Self>, worker: &mut Worker, g: G) {
+        self.check(worker.sched, "Worker");
         self.observer.event(Event::Queued { p: None, g: &g, next: false });
         self.central(|c| c.global.put(g, &self.global_len));
         self.wake_another();
@@ -254,6 +264,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// full: the caller searches next. Go: `goyield`.
     #[inline]
     pub fn goyield(self: &Arc<Self>, worker: &mut Worker, g: G) {
+        self.check(worker.sched, "Worker");
         self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: false });
         self.queue(worker).put(g, |half, g| self.spill(half, g));
     }
@@ -282,6 +293,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// queue's turn. `None`: call [`next`](Sched::next). The shortest way from G to G: the worker stays where it is.
     #[inline]
     pub fn next_local(self: &Arc<Self>, worker: &Worker) -> Option<G> {
+        self.check(worker.sched, "Worker");
         let g = self.take_first(worker)?;
         if g.bound().is_some() {
             // A ticket, which is not run here: `next` will find it again.
@@ -348,6 +360,20 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub fn procs(&self) -> usize {
         // Relaxed: it changes only while no P runs; to a thread without a P it is a hint.
         self.procs.load(Relaxed) as usize
+    }
+
+    /// What tells it from others: its address, where it stays as long as an M of it lives.
+    #[inline(always)]
+    pub(super) fn id(&self) -> usize {
+        core::ptr::from_ref(self).addr()
+    }
+
+    /// Panics unless `what`, whose scheduler is `of`, is one of this scheduler's.
+    #[inline(always)]
+    pub(super) fn check(&self, of: usize, what: &str) {
+        if of != self.id() {
+            token::foreign(what);
+        }
     }
 
     #[inline(always)]

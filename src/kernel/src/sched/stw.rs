@@ -32,7 +32,8 @@ use core::sync::atomic::Ordering::Relaxed;
 pub struct StoppedWorld {
     /// The M whose G stopped it, and the P it had.
     away: Option<(MId, PId)>,
-    unspent: Unspent,
+    sched: usize,
+    unspent: Unspent<StoppedWorld>,
 }
 
 /// A thread that stops the world, or passes a safepoint.
@@ -52,12 +53,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
         let (stopper, own) = self.queue_up(own, None);
         stw::stop::<H>(own, &stopper);
         self.observer.event(Event::Stopped);
-        StoppedWorld { away, unspent: Unspent::new("world: a stopped world was never started") }
+        StoppedWorld { away, sched: self.id(), unspent: Unspent::new() }
     }
 
     /// Starts the world: Ps that have work are run, the others are idle. `Some`, if it was stopped by a G: its M has to
     /// come back as from a system call.
     pub fn start_the_world(self: &Arc<Self>, stopped: StoppedWorld) -> Option<Away> {
+        self.check(stopped.sched, "StoppedWorld");
         stopped.unspent.spend();
         let busy = self.central(|c| {
             let ps = c.world.resume();
@@ -73,14 +75,15 @@ impl<H: Host, O: Observer> Sched<H, O> {
             busy
         });
         busy.into_iter().for_each(|p| threads::startm(NextP::Run { p, token: None }, &self.ms, self));
-        stopped.away.map(|(m, p)| Away::without(m, p))
+        stopped.away.map(|(m, p)| Away::without(self.id(), m, p))
     }
 
     /// From now on there are `procs` Ps. Returns how many there were. Go: `procresize`.
     ///
     /// # Errors
     /// If there is no place for so many, or it is none.
-    pub fn procresize(self: &Arc<Self>, _stopped: &mut StoppedWorld, procs: usize) -> Result<usize, ConfigError> {
+    pub fn procresize(self: &Arc<Self>, stopped: &mut StoppedWorld, procs: usize) -> Result<usize, ConfigError> {
+        self.check(stopped.sched, "StoppedWorld");
         let capacity = self.config.capacity();
         if !(1..=capacity).contains(&procs) {
             return Err(ConfigError::NoRoom { procs, capacity });
@@ -104,7 +107,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         let (away, own) = worker.map(|worker| self.leaves(worker)).map(|(m, p)| ((m, p.id()), p)).unzip();
         let (stopper, own) = self.queue_up(own, Some(f));
         safepoint::for_each_p::<H>(own, &stopper);
-        away.map(|(m, p)| Away::without(m, p))
+        away.map(|(m, p)| Away::without(self.id(), m, p))
     }
 
     /// Waits for the turn to stop the world; `own` is handed off if that takes time. Go: `worldsema`.

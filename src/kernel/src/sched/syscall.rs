@@ -29,7 +29,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub fn entersyscall(self: &Arc<Self>, worker: Worker) -> Away {
         let (m, p) = self.leaves(worker);
         self.observer.event(Event::Entered { m, p: p.id(), blocks: false });
-        syscall::entersyscall(m, p, self)
+        syscall::entersyscall(m, p, self).signed(self.id())
     }
 
     /// The G that `worker` runs ignores preemption: its P is left as if in a system call, and the monitor hands it off.
@@ -42,17 +42,19 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// The caller asks [`can_detach`](Sched::can_detach) first.
     #[inline]
     pub fn interrupt(self: &Arc<Self>, worker: Worker) -> Away {
+        self.check(worker.sched, "Worker");
         let is_detached = worker.is_detached;
         let (m, p) = worker.take_apart();
         if !is_detached {
             self.detaches();
         }
-        syscall::interrupt(m, p, self)
+        syscall::interrupt(m, p, self).signed(self.id())
     }
 
     /// The preempted G of `away` enters a system call: its M has left its P already, and counts as any other in a system
     /// call from now on. If that is known to block, and the P still is in its word, it is handed off at once.
     pub fn enter_syscall_detached(self: &Arc<Self>, away: Away, blocks: bool) -> Away {
+        self.check(away.sched(), "Away");
         let away = away.enters_syscall();
         self.reattached();
         if blocks && let Some(p) = syscall::take_left(&away, self) {
@@ -93,6 +95,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// The G that `worker` runs waits, or enters a system call: its M counts as any other's.
     #[inline]
     pub(crate) fn leaves(&self, worker: Worker) -> (MId, OwnedP) {
+        self.check(worker.sched, "Worker");
         if worker.is_detached {
             self.reattached();
         }
@@ -102,6 +105,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// `worker` looks for a G: none is on its M any more.
     #[inline]
     pub(crate) fn serves(&self, worker: &mut Worker) {
+        self.check(worker.sched, "Worker");
         if core::mem::take(&mut worker.is_detached) {
             self.reattached();
         }
@@ -111,7 +115,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub fn entersyscallblock(self: &Arc<Self>, worker: Worker) -> Away {
         let (m, p) = self.leaves(worker);
         self.observer.event(Event::Entered { m, p: p.id(), blocks: true });
-        syscall::entersyscallblock(m, p, self)
+        syscall::entersyscallblock(m, p, self).signed(self.id())
     }
 
     /// Back from the system call. `Err`: there was no P for `g`, it is queued and an M will run it; the M has to
@@ -120,6 +124,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// # Errors
     /// The M.
     pub fn exitsyscall(self: &Arc<Self>, away: Away, g: G) -> Result<(Worker, G, Way), MId> {
+        self.check(away.sched(), "Away");
         let (m, was_detached) = (away.m(), away.was_detached());
         let back = syscall::exitsyscall(away, g, self);
         if back.is_err() && was_detached {
@@ -127,12 +132,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
         let (p, g, way) = back?;
         self.observer.event(Event::Returned { m, p: p.id(), way });
-        Ok((Worker::new(m, p, was_detached), g, way))
+        Ok((Worker::new(self.id(), m, p, was_detached), g, way))
     }
 
     /// Back from the system call, with a G that cannot leave its M: waits for a P if there is none.
     #[inline]
     pub fn exitsyscall_bound(self: &Arc<Self>, away: Away) -> (Worker, Way) {
+        self.check(away.sched(), "Away");
         let (m, was_detached) = (away.m(), away.was_detached());
         let (p, way) = match syscall::exitsyscall(away, G::bound_to(m), self) {
             Ok((p, ticket, way)) => {
@@ -142,7 +148,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             Err(m) => (self.wait_p(m), Way::Queued),
         };
         self.observer.event(Event::Returned { m, p: p.id(), way });
-        (Worker::new(m, p, was_detached), way)
+        (Worker::new(self.id(), m, p, was_detached), way)
     }
 
     /// An M without a P sleeps until there is work for it. `None`: the scheduler is closed, end the thread.
@@ -151,7 +157,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         match threads::stopm(m, &self.ms, self) {
             NextP::Run { p, token } => {
                 self.notify_got(m, &p, &token);
-                Some(Worker::woken(m, p, token))
+                Some(Worker::woken(self.id(), m, p, token))
             }
             NextP::Exit => {
                 self.exited(m);
@@ -163,6 +169,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// The G that `worker` runs, and which cannot leave its M, waits until its M is readied, or spuriously.
     /// Meanwhile its P is handed off. Go: `gopark` of a locked G, `stoplockedm`.
     pub fn park_bound(self: &Arc<Self>, worker: Worker, wake: Wake) -> (Worker, Woken) {
+        self.check(worker.sched, "Worker");
         let m = worker.m;
         let waits = self.central(|c| match c.closed {
             true => Err(Woken::Closed),
@@ -181,7 +188,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
             }
         });
         let p = self.wait_p(m);
-        (Worker::new(m, p, false), self.central(|c| c.bound.woken(m)))
+        (Worker::new(self.id(), m, p, false), self.central(|c| c.bound.woken(m)))
     }
 
     /// Readies the G that is bound to `m`; if it does not wait yet, its next wait ends at once. From any thread.
@@ -213,6 +220,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// its place, also when it runs again. (Ms that came back and counted again would be all that may be, with a P each, and
     /// the Gs they yield to would have none.) Go: `Gosched` of a locked G.
     pub fn yield_bound(self: &Arc<Self>, worker: Worker) -> Worker {
+        self.check(worker.sched, "Worker");
         // Relaxed: cleared by the owner; a request that comes just now is for a slice that ends here.
         self.proc(worker.p.id()).preempt.store(false, Relaxed);
         self.attend(&worker.p);
@@ -230,7 +238,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.central(|c| c.global.put(G::bound_to(m), &self.global_len));
         self.handoffp(p);
         let p = self.wait_p(m);
-        Worker::new(m, p, is_detached)
+        Worker::new(self.id(), m, p, is_detached)
     }
 
     /// Is an M available now, one that sleeps or a new one? Stale as soon as it is known.

@@ -21,22 +21,31 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// Armed while an M lives: a panic that ends the life loses the M, and its P.
+/// As long as an M lives. If its life returns, or panics, and it has not ended, the M is lost.
 struct Lives<'a, H: Host, O: Observer> {
     sched: &'a Arc<Sched<H, O>>,
     m: MId,
-    has_ended: bool,
+    /// How often the M of this number had ended before.
+    ends: u32,
+}
+
+impl<'a, H: Host, O: Observer> Lives<'a, H, O> {
+    /// Where it is not asked for at the end, it is not at the beginning: the lock would be two steps of each M in every model.
+    fn new(sched: &'a Arc<Sched<H, O>>, m: MId) -> Self {
+        let ends = if H::UNWINDS_TO_END { 0 } else { sched.central(|c| c.ends[m.index()]) };
+        Lives { sched, m, ends }
+    }
 }
 
 impl<H: Host, O: Observer> Drop for Lives<'_, H, O> {
     fn drop(&mut self) {
-        let &mut Lives { sched, m, has_ended } = self;
-        if has_ended || H::UNWINDS_TO_END {
+        let &mut Lives { sched, m, ends } = self;
+        if H::UNWINDS_TO_END {
             return;
         }
         sched.central(|c| {
-            // One that has given its number back had ended before the panic.
-            if !c.unused.contains(&m) {
+            // Not `unused`: the number of an M that has ended may be another's by now.
+            if c.ends[m.index()] == ends {
                 c.lost += 1;
                 sched.observer.event(Event::Lost { m });
                 if c.closed && !c.lives() {
@@ -49,9 +58,10 @@ impl<H: Host, O: Observer> Drop for Lives<'_, H, O> {
 }
 
 impl<H: Host, O: Observer> Sched<H, O> {
-    /// How many Ms were lost: a panic came out of the function that is their life. Such an M keeps its number and its P, whose Gs
-    /// other Ms steal, if there are other Ps. [`close`](Sched::close) does not wait for it, and gives its Gs back, but for the one
-    /// that ran. Catch panics around each task, so that there is none.
+    /// How many Ms were lost: a panic came out of the function that is their life, or it returned without its worker, which was dropped
+    /// (in itself a panic) or is held elsewhere. Such an M keeps its number and its P, whose Gs other Ms steal, if there are other
+    /// Ps. [`close`](Sched::close) does not wait for it, and gives its Gs back, but for the one that ran. Catch panics around each
+    /// task, and keep the worker out of it, so that no M is lost.
     pub fn lost(self: &Arc<Self>) -> usize {
         self.central(|c| c.lost)
     }
@@ -110,12 +120,11 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
         self.observer.event(Event::Starting { m });
         let sched = Arc::clone(self);
         H::spawn(&format!("spinpark-m{}", m.0), move || {
-            let mut lives = Lives { sched: &sched, m, has_ended: false };
             if let Some(NextP::Run { p, token }) = sched.ms[m.index()].take_nextp() {
+                let _lives = Lives::new(&sched, m);
                 sched.notify_got(m, &p, &token);
-                (sched.life)(&sched, Worker::woken(m, p, token));
+                (sched.life)(&sched, Worker::woken(sched.id(), m, p, token));
             }
-            lives.has_ended = true;
         })
     }
 

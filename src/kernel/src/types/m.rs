@@ -35,13 +35,13 @@ impl MId {
 /// Evidence that one M is counted in `nmspinning`. It cannot be copied, and must be spent.
 #[must_use = "a spinning M must find work or retire"]
 #[derive(Debug)]
-pub struct SpinningToken(Unspent);
+pub struct SpinningToken(Unspent<SpinningToken>);
 
 impl SpinningToken {
     /// For an M that was just counted, or that takes a count over from its `nextp`.
     #[inline(always)]
     pub(crate) fn assume() -> SpinningToken {
-        SpinningToken(Unspent::new("m: a SpinningToken was dropped; it must find work or retire"))
+        SpinningToken(Unspent::new())
     }
 
     /// For the caller that is about to lower the count, or to put it into a `nextp`.
@@ -141,12 +141,6 @@ impl<H: Host> M<H> {
     pub fn take_nextp(&self) -> Option<NextP> {
         // Acquire: `nextp`, the sleeper's half.
         self.nextp.swap(NextPWord(None), Acquire).0
-    }
-}
-
-impl<H: Host> Default for M<H> {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

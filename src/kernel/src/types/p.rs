@@ -40,13 +40,13 @@ impl PId {
 #[derive(Debug)]
 pub struct OwnedP {
     id: PId,
-    unspent: Unspent,
+    unspent: Unspent<OwnedP>,
 }
 
 impl OwnedP {
     /// For the constructor of a scheduler, once for each P; and for a word that took one apart.
     pub(crate) fn assume(id: PId) -> OwnedP {
-        OwnedP { id, unspent: Unspent::new("p: an OwnedP was dropped; it must be handed on") }
+        OwnedP { id, unspent: Unspent::new() }
     }
 
     /// Which P this is.

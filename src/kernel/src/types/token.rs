@@ -1,24 +1,18 @@
-//! Evidence that must be spent: the drop bomb behind `OwnedP` and `SpinningToken`.
+//! Evidence that must be spent: the drop bomb behind `OwnedP`, `SpinningToken`, `Away` and `StoppedWorld`.
 //!
-//! Rust forbids copying a value, not forgetting it. With debug assertions a piece of evidence that is dropped instead of spent
-//! panics, unless its thread is panicking already; in a release it has no size.
+//! Rust forbids copying a value, not forgetting it. A piece of evidence that is dropped instead of spent panics, in every build,
+//! unless its thread is panicking already. The bomb has no size.
+
+use core::marker::PhantomData;
 
 /// Panics when dropped. Disarm it by [`spend`](Unspent::spend).
 #[derive(Debug)]
-pub(crate) struct Unspent {
-    #[cfg(debug_assertions)]
-    duty: &'static str,
-}
+pub(crate) struct Unspent<D>(PhantomData<fn() -> D>);
 
-impl Unspent {
+impl<D> Unspent<D> {
     #[inline(always)]
-    pub(crate) fn new(duty: &'static str) -> Self {
-        #[cfg(not(debug_assertions))]
-        let _ = duty;
-        Unspent {
-            #[cfg(debug_assertions)]
-            duty,
-        }
+    pub(crate) fn new() -> Self {
+        Unspent(PhantomData)
     }
 
     #[inline(always)]
@@ -27,25 +21,32 @@ impl Unspent {
     }
 }
 
-#[cfg(debug_assertions)]
-impl Drop for Unspent {
+impl<D> Drop for Unspent<D> {
+    #[inline]
     fn drop(&mut self) {
-        if !is_unwinding() {
-            panic!("{}", self.duty);
-        }
+        forgotten(core::any::type_name::<D>());
     }
 }
 
-/// Is this thread unwinding? Only std's runtime unwinds, so a build whose panics unwind has std; in others no drop follows a
-/// panic.
-#[cfg(debug_assertions)]
-fn is_unwinding() -> bool {
+/// Only std's runtime unwinds, so a build whose panics unwind has std; in others no drop follows a panic.
+#[cold]
+#[inline(never)]
+fn forgotten(path: &str) {
     #[cfg(panic = "unwind")]
-    return std::thread::panicking();
-    #[cfg(not(panic = "unwind"))]
-    return false;
+    if std::thread::panicking() {
+        return;
+    }
+    let mut names = path.rsplit("::");
+    let (what, room) = (names.next().unwrap_or(path), names.next().unwrap_or("kernel"));
+    panic!("{room}: {what} was dropped, alone or with what holds it; it must be handed on, or its M and P are lost");
 }
 
-static_assertions::assert_not_impl_any!(Unspent: Copy, Clone);
-#[cfg(not(debug_assertions))]
-static_assertions::assert_eq_size!(Unspent, ());
+/// What `what` panics with, which belongs to another scheduler: there a G would be lost, or a P had two owners.
+#[cold]
+#[inline(never)]
+pub(crate) fn foreign(what: &str) -> ! {
+    panic!("sched: this {what} belongs to another scheduler");
+}
+
+static_assertions::assert_not_impl_any!(Unspent<crate::types::p::OwnedP>: Copy, Clone);
+static_assertions::assert_eq_size!(Unspent<crate::types::p::OwnedP>, ());

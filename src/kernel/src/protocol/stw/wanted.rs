@@ -70,9 +70,3 @@ impl<H: Host> Wanted<H> {
         self.0.load(Relaxed) & want as u64 != 0
     }
 }
-
-impl<H: Host> Default for Wanted<H> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
