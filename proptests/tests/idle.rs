@@ -53,9 +53,9 @@ mod a_list_agrees_only_with_its_own_mask {
     #[test]
     fn and_with_no_other() {
         check(CASES, (1..130usize, any::<prop::sample::Index>()), |(procs, p)| {
-            let (mut ps, mask, other) = (IdlePs::new(), IdleMask::<Solo>::new(procs), IdleMask::<Solo>::new(procs));
+            let (mut ps, mask, other) = (IdlePs::default(), IdleMask::<Solo>::new(procs), IdleMask::<Solo>::new(procs));
             ps.put(OwnedP::forge(PId(p.index(procs) as u32)), &mask);
-            match (ps.agrees_with(&mask), ps.agrees_with(&other), IdlePs::new().agrees_with(&mask)) {
+            match (ps.agrees_with(&mask), ps.agrees_with(&other), IdlePs::default().agrees_with(&mask)) {
                 (true, false, false) => Ok(Tally::default()),
                 agreed => Err(Broken::because(format_args!("own, other, empty list: {agreed:?}"))),
             }
@@ -70,7 +70,7 @@ mod an_m_sleeps_once {
     #[cfg(debug_assertions)]
     #[should_panic(expected = "M3 is listed already")]
     fn listing_it_twice() {
-        let mut sleeping = SleepingMs::new();
+        let mut sleeping = SleepingMs::default();
         sleeping.put(MId(3), 0);
         sleeping.put(MId(3), 1);
     }

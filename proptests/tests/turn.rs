@@ -117,7 +117,7 @@ impl OneP {
         OneP {
             numbers,
             local: LocalQueue::new(Capacity::new(numbers.ring).expect("an allowed capacity")),
-            global: GlobQueue::new(),
+            global: GlobQueue::default(),
             len: Len::new(),
             turn: Turn::default(),
             next: None,

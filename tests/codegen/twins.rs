@@ -3,7 +3,8 @@
 use crossbeam_utils::CachePadded;
 use spinpark_kernel::types::g::G;
 use spinpark_kernel::sched::observer::{Event, Observer};
-use spinpark_kernel::queues::runq::{Full, RunQueue};
+use spinpark_kernel::queues::owner::Owner;
+use spinpark_kernel::queues::runq::Full;
 use spinpark_kernel::sched::{Closed, Sched};
 use spinpark_kernel::host::{Host, Parker};
 use spinpark::runtime::{Cores, FutexParker};
@@ -21,7 +22,7 @@ pub struct ByHand {
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn put_by_hand(ring: &ByHand, g: NonZeroU64) -> bool {
+pub fn put_by_hand(ring: &Arc<ByHand>, g: NonZeroU64) -> bool {
     let head = ring.head.load(Acquire) as u32;
     let tail = ring.tail.load(Relaxed) as u32;
     if tail.wrapping_sub(head) as usize >= ring.slots.len() {
@@ -34,7 +35,7 @@ pub fn put_by_hand(ring: &ByHand, g: NonZeroU64) -> bool {
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn put_by_kernel(ring: &RunQueue<Cores>, g: G) -> bool {
+pub fn put_by_kernel(ring: &Owner<Cores>, g: G) -> bool {
     match ring.put(g) {
         Ok(()) => true,
         Err(Full(_)) => false,
@@ -43,7 +44,7 @@ pub fn put_by_kernel(ring: &RunQueue<Cores>, g: G) -> bool {
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn get_by_hand(ring: &ByHand) -> Option<NonZeroU64> {
+pub fn get_by_hand(ring: &Arc<ByHand>) -> Option<NonZeroU64> {
     let tail = ring.tail.load(Relaxed) as u32;
     let mut head = ring.head.load(Relaxed) as u32;
     while head != tail {
@@ -59,7 +60,7 @@ pub fn get_by_hand(ring: &ByHand) -> Option<NonZeroU64> {
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn get_by_kernel(ring: &RunQueue<Cores>) -> Option<NonZeroU64> {
+pub fn get_by_kernel(ring: &Owner<Cores>) -> Option<NonZeroU64> {
     ring.get().map(G::into_raw)
 }
 

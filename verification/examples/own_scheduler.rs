@@ -153,7 +153,7 @@ impl<H: ModelHost> Scene<H> {
 }
 
 fn play<H: ModelHost>(leave: Leave) -> String {
-    let scene = Arc::new(Scene::<H> { actor: Actor::new(), queue: Lock::new(GlobQueue::new()), len: Len::new() });
+    let scene = Arc::new(Scene::<H> { actor: Actor::new(), queue: Lock::new(GlobQueue::default()), len: Len::new() });
     let act = |name, act: fn(&Scene<H>, Leave)| {
         let scene = Arc::clone(&scene);
         H::fork(name, move || act(&scene, leave))

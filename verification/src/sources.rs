@@ -45,6 +45,7 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "queues/idle.rs"
     "queues/local.rs"
     "queues/mod.rs"
+    "queues/owner.rs"
     "queues/runnext.rs"
     "queues/runq.rs"
     "queues/timers.rs"

@@ -79,7 +79,7 @@ pub struct Kernel<H: Host> {
 impl<H: Host> Kernel<H> {
     /// An empty one.
     pub fn new() -> Self {
-        Kernel { queue: GlobQueue::new(), len: Len::new() }
+        Kernel { queue: GlobQueue::default(), len: Len::new() }
     }
 }
 

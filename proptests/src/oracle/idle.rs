@@ -74,9 +74,9 @@ impl<H: Host> Kernel<H> {
     /// For `procs` Ps, all in use, and as many Ms, all awake.
     pub fn new(procs: usize) -> Self {
         Kernel {
-            idle: IdlePs::new(),
+            idle: IdlePs::default(),
             mask: IdleMask::new(procs),
-            sleeping: SleepingMs::new(),
+            sleeping: SleepingMs::default(),
             in_use: (0..procs).map(|p| OwnedP::forge(PId(p as u32))).collect(),
             awake: (0..procs).map(|m| MId(m as u32)).collect(),
             now: 0,

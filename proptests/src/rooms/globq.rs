@@ -131,7 +131,7 @@ impl Room for Global {
     }
     fn play<H: ModelHost>(program: &Program<Self>) -> String {
         let shared =
-            Shared::<H> { queue: H::Lock::new(GlobQueue::new()), len: Len::new(), history: History::default() };
+            Shared::<H> { queue: H::Lock::new(GlobQueue::default()), len: Len::new(), history: History::default() };
         together::<H, _, _, _>(program, shared, Shared::plays, |shared, ops| shared.plays(0, ops)).0.check_at_rest()
     }
 }

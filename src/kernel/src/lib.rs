@@ -172,6 +172,10 @@ pub mod waits;
 /// ```compile_fail,E0277
 /// let _ = <Option<spinpark_kernel::types::m::NextP> as spinpark_kernel::atomic::Value>::from_word(2);
 /// ```
+/// ```compile_fail,E0599
+/// use spinpark_kernel::{host::Host, queues::runq::{Capacity, RunQueue}};
+/// fn without_an_owner<H: Host>() { let _ = RunQueue::<H>::new(Capacity::MIN); }
+/// ```
 #[cfg(all(doctest, not(feature = "model")))]
 struct EvidenceIsNotForged;
 

@@ -15,6 +15,7 @@
 use crate::atomic::Value;
 use crate::host::Host;
 use crate::protocol::syscall::SyscallStatus;
+use crate::queues::runq::{Capacity, RunQueue};
 use crate::sched::Sched;
 use crate::sched::observer::Observer;
 use crate::types::g::G;
@@ -26,6 +27,23 @@ impl G {
     /// What stands in a queue for the G that is bound to `m`.
     pub fn forge_ticket(m: MId) -> G {
         G::bound_to(m)
+    }
+}
+
+impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
+    /// Empty. Which thread is the owner is for the checker to keep.
+    ///
+    /// # Panics
+    /// If `BITS` bits cannot tell a full ring of this capacity from an empty one. 32 bits, the default, always can.
+    #[track_caller]
+    pub fn new(capacity: Capacity) -> Self {
+        Self::made(capacity, 0)
+    }
+
+    /// The same, with both cursors at `at`: for models that are to meet the wrap soon.
+    #[track_caller]
+    pub fn starting_at(capacity: Capacity, at: u32) -> Self {
+        Self::made(capacity, at)
     }
 }
 

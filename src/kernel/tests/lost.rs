@@ -95,7 +95,8 @@ fn that_catches_panics_is_not_lost() {
 
 /// An M whose life is `live`, and which is given one G: lost, and the next G comes back.
 fn is_lost(live: impl Fn(&Arc<Sched<Os>>, Worker) + Send + Sync + 'static) {
-    let sched = Sched::<Os>::new(Config { procs: 1, ..Config::default() }, (), live).expect("the numbers are good");
+    // No other M gets the P, where it is idle again.
+    let sched = Sched::<Os>::new(Config { max_ms: 1, ..Config::default() }, (), live).expect("the numbers are good");
     sched.submit(g(1)).expect("it is open");
     lost(&sched);
     sched.submit(g(2)).expect("it is open");
@@ -122,7 +123,6 @@ fn that_enters_a_system_call_and_returns_is_lost() {
     is_lost(|sched, worker| {
         let (worker, _) = sched.next(worker).expect("there is a G");
         std::mem::forget(sched.entersyscallblock(worker));
-        // The only P is idle again: the next M that gets it is lost as this one.
     });
 }
 

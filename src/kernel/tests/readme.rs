@@ -10,6 +10,10 @@ fn its_program_runs_in_a_crate_of_its_own() {
     let readme = fs::read_to_string(root.join("README.md")).expect("the README");
     let program = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program");
     assert_eq!(program, include_str!("pool.in"), "the README, and what the other tests are made of");
+    assert!(
+        program.starts_with(include_str!("os.in")),
+        "the host, of which the examples of the documentation are made"
+    );
     let here = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pasted");
     fs::create_dir_all(here.join("src")).expect("a folder");
     fs::write(here.join("src/main.rs"), program).expect("the program");

@@ -24,7 +24,7 @@ struct Global<H: ModelHost> {
 impl<H: ModelHost> Global<H> {
     fn new(tasks: usize) -> Arc<Self> {
         Arc::new(Global {
-            queue: H::Lock::new(GlobQueue::new()),
+            queue: H::Lock::new(GlobQueue::default()),
             len: Len::new(),
             tasks: Tasks::new(tasks),
             token: Atomic::new(true),
@@ -210,7 +210,7 @@ fn same<T: std::fmt::Debug + PartialEq>(what: &str, told: T, found: T) {
 }
 
 fn four_operations<H: ModelHost>() -> String {
-    let mut both = Both::<H> { queue: GlobQueue::new(), len: Len::new(), list: VecDeque::new(), put: 0 };
+    let mut both = Both::<H> { queue: GlobQueue::default(), len: Len::new(), list: VecDeque::new(), put: 0 };
     same("how many at first", 0, both.len.peek());
     (0..4).for_each(|_| both.does());
     format!("{} left", both.list.len())

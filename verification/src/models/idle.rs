@@ -21,7 +21,7 @@ struct Idle<H: ModelHost> {
 impl<H: ModelHost> Idle<H> {
     fn with_two() -> Arc<Self> {
         let mask = IdleMask::new(2);
-        let mut list = IdlePs::new();
+        let mut list = IdlePs::default();
         list.put(OwnedP::forge(PId(0)), &mask);
         list.put(OwnedP::forge(PId(1)), &mask);
         Arc::new(Idle { list: H::Lock::new(list), mask, used: [Cell::new(0), Cell::new(0)] })
@@ -131,7 +131,7 @@ fn four_operations_on_ps<H: ModelHost>() -> String {
 
 /// A list of sleeping Ms, beside a plain one: who sleeps, and since when.
 fn five_operations_on_ms<H: ModelHost>() -> String {
-    let (mut list, mut told) = (SleepingMs::new(), Vec::<(u32, Nanos)>::new());
+    let (mut list, mut told) = (SleepingMs::default(), Vec::<(u32, Nanos)>::new());
     let mut ended = 0;
     for now in 1..=5 {
         let older: Vec<Nanos> = (0..now).collect();

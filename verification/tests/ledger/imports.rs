@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What a file of the kernel may import besides `types`, of what is not glue. A room imports no other room.
 const DRAWN: &[(&str, &[&str])] = &[
     // Counters that start near their wrap, of the Ps of a whole scheduler.
-    ("model", &["protocol/syscall", "sched", "sched/observer"]),
+    // And the ring, of which a model knows the owner.
+    ("model", &["protocol/syscall", "queues/runq", "sched", "sched/observer"]),
     // The reason for a deadlock is said in the words of who waits.
     ("protocol/deadlock", &["protocol/locked"]),
     // The places where work can be, and their order.
@@ -14,6 +15,7 @@ const DRAWN: &[(&str, &[&str])] = &[
     ("protocol/handoff", &["protocol/sources"]),
     // The test for emptiness, and the bound on overtaking, need both.
     ("queues/local", &["queues/runnext", "queues/runq"]),
+    ("queues/owner", &["queues/runq"]),
     ("queues/runq", &["queues/capacity"]),
 ];
 

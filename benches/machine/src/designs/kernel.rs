@@ -18,7 +18,8 @@ use crate::workloads::{Outside, Tasks, Workload};
 use spinpark_kernel::protocol::find::Worker;
 use spinpark_kernel::protocol::sources::SearchOrder;
 use spinpark_kernel::protocol::work_source::Waker;
-use spinpark_kernel::queues::runq::{Capacity, RunQueue};
+use spinpark_kernel::queues::owner::Owner;
+use spinpark_kernel::queues::runq::Capacity;
 use spinpark_kernel::sched::Sched;
 use spinpark_kernel::sched::config::Config;
 use spinpark_kernel::sched::observer::{Event, Observer};
@@ -126,8 +127,8 @@ fn live(sched: &Arc<Sched<Sim, Watch>>, mut worker: Worker) {
 
 impl Kernel {
     pub(super) fn start(config: Config, procs: usize, rules: Rules) -> Kernel {
-        let rings = [0; 2].map(|_| RunQueue::<Sim>::new(Capacity::DEFAULT));
-        find_tries(|| assert!(rings[0].steal_some(&rings[1]).is_none(), "an empty ring"));
+        let rings = [0; 2].map(|_| Owner::<Sim>::new(Capacity::DEFAULT));
+        find_tries(|| assert!(rings[0].stealer().steal_some(&rings[1]).is_none(), "an empty ring"));
         // Those that have given their P away, or have yet to get one, are Ms too.
         let max_ms = 2 * procs + 8;
         let sought = (0..max_ms).map(|_| AtomicBool::new(false)).collect();

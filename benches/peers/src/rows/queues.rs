@@ -5,7 +5,8 @@
 use crate::meters::Watch;
 use crate::row::{Round, Sample, Setup, Tally, sum_below};
 use spinpark::kernel::queues::local::LocalQueue;
-use spinpark::kernel::queues::runq::{Capacity, RunQueue};
+use spinpark::kernel::queues::owner::{Owner, Stealer};
+use spinpark::kernel::queues::runq::Capacity;
 use spinpark::kernel::sched::config::Config;
 use spinpark::kernel::types::g::G;
 use spinpark::kernel::types::p::Turn;
@@ -284,18 +285,17 @@ impl Thief<Concurrent> for Concurrent {
 }
 
 /// The ring alone.
-#[derive(Clone)]
-pub(crate) struct Runq(Arc<RunQueue<Cores>>);
+pub(crate) struct Runq(Owner<Cores>);
 
 impl Queue for Runq {
-    type Thief = Runq;
+    type Thief = Stealer<Cores>;
 
     fn new() -> Self {
-        Runq(Arc::new(RunQueue::new(Capacity::DEFAULT)))
+        Runq(Owner::new(Capacity::DEFAULT))
     }
 
-    fn thief(&self) -> Runq {
-        self.clone()
+    fn thief(&self) -> Self::Thief {
+        self.0.stealer()
     }
 
     #[inline]
@@ -314,10 +314,10 @@ impl Queue for Runq {
     }
 }
 
-impl Thief<Runq> for Runq {
+impl Thief<Runq> for Stealer<Cores> {
     #[inline]
     fn steal(&self, mine: &mut Runq) -> Option<u64> {
-        self.0.steal_some(&mine.0).map(|(g, _)| g.into_raw().get())
+        self.steal_some(&mine.0).map(|(g, _)| g.into_raw().get())
     }
 }
 

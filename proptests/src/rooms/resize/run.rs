@@ -67,7 +67,7 @@ impl<H: ModelHost> ResizeRun<H> {
         let run = Arc::new(ResizeRun::<H> {
             tiny: Tiny::with(procs as u32, CAPACITY as u32, 0, unrest),
             queues: (0..CAPACITY).map(|_| LocalQueue::new(Capacity::new(RING).expect("a power of two"))).collect(),
-            global: H::Lock::new(GlobQueue::new()),
+            global: H::Lock::new(GlobQueue::default()),
             len: Len::new(),
             spare: Mutex::new(spare(procs)),
             books: (0..CAPACITY).map(|_| Mutex::default()).collect(),

@@ -116,7 +116,7 @@ pub struct Away {
     /// It is in none: its G was preempted.
     was_detached: bool,
     /// Whose M it is. The scheduler signs it; a model of this room has none.
-    sched: usize,
+    pub(crate) sched: usize,
     unspent: Unspent<Away>,
 }
 
@@ -134,12 +134,6 @@ impl Away {
     #[inline(always)]
     pub(crate) fn signed(self, sched: usize) -> Away {
         Away { sched, ..self }
-    }
-
-    /// Whose M it is.
-    #[inline(always)]
-    pub(crate) fn sched(&self) -> usize {
-        self.sched
     }
 
     /// Is it that of an M whose G was preempted, by [`interrupt`]?

@@ -84,7 +84,7 @@ pub trait Wakep: Send + Sync {
 }
 
 /// Wakes a scheduler when a source has work. Can be cloned; wakes nothing once the scheduler is dropped.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Waker(Weak<dyn Wakep>);
 
 impl Waker {
@@ -112,11 +112,5 @@ impl Waker {
     /// Do both wake the same scheduler?
     pub fn is_same(&self, other: &Waker) -> bool {
         Weak::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl core::fmt::Debug for Waker {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Waker").finish_non_exhaustive()
     }
 }

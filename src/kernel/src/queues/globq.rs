@@ -45,11 +45,6 @@ impl<H: Host> Len<H> {
 pub struct GlobQueue(VecDeque<G>);
 
 impl GlobQueue {
-    /// Empty.
-    pub fn new() -> Self {
-        GlobQueue(VecDeque::new())
-    }
-
     /// Appends `g`.
     pub fn put<H: Host>(&mut self, g: G, len: &Len<H>) {
         self.0.push_back(g);

@@ -29,11 +29,6 @@ pub struct IdleMask<H: Host> {
 }
 
 impl IdlePs {
-    /// None.
-    pub fn new() -> Self {
-        IdlePs(Vec::new())
-    }
-
     /// Lists `p`. Go: `pidleput`. The caller has checked that its queues are empty.
     pub fn put<H: Host>(&mut self, p: OwnedP, mask: &IdleMask<H>) {
         mask.set(p.id(), true);
@@ -109,11 +104,6 @@ impl<H: Host> IdleMask<H> {
 pub struct SleepingMs(VecDeque<(MId, Nanos)>);
 
 impl SleepingMs {
-    /// None.
-    pub fn new() -> Self {
-        SleepingMs(VecDeque::new())
-    }
-
     /// Lists `m`, which is about to sleep. Go: `mput`.
     #[inline]
     pub fn put(&mut self, m: MId, now: Nanos) {

@@ -32,7 +32,7 @@ impl<H: Host, const BITS: u32> LocalQueue<H, BITS> {
     /// Empty.
     #[track_caller]
     pub fn new(capacity: Capacity) -> Self {
-        LocalQueue { runnext: RunNext::new(), ring: RunQueue::new(capacity) }
+        LocalQueue { runnext: RunNext::new(), ring: RunQueue::made(capacity, 0) }
     }
 
     /// Appends `g` to the ring; if that is full, `spill` gets the older half and then `g`, all at once, in order. Only

@@ -12,6 +12,7 @@ pub mod capacity;
 pub mod globq;
 pub mod idle;
 pub mod local;
+pub mod owner;
 pub mod runnext;
 pub mod runq;
 pub mod timers;

@@ -33,7 +33,8 @@ use crossbeam_utils::CachePadded;
 #[must_use = "the G has to go somewhere else"]
 pub struct Full(pub G);
 
-/// The ring of one P. `BITS` is the width of its cursors.
+/// The ring of one P, as the scheduler has it: an M that holds the P is the owner. By type, and to be made by an embedder:
+/// [`Owner`](crate::queues::owner::Owner). `BITS` is the width of the cursors.
 pub struct RunQueue<H: Host, const BITS: u32 = 32> {
     head: CachePadded<Atomic<H, u32>>,
     tail: CachePadded<Atomic<H, u32>>,
@@ -43,21 +44,10 @@ pub struct RunQueue<H: Host, const BITS: u32 = 32> {
 impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     const MASK: u32 = u32::MAX >> (32 - BITS);
 
-    /// Empty.
-    ///
-    /// # Panics
-    /// If `BITS` bits cannot tell a full ring of this capacity from an empty one. 32 bits, the default, always can.
+    /// Empty, with both cursors at `at`. Not public: which thread is the owner is then known by its type, an
+    /// [`Owner`](crate::queues::owner::Owner), or by its P.
     #[track_caller]
-    pub fn new(capacity: Capacity) -> Self {
-        Self::starting_at(capacity, 0)
-    }
-
-    /// Empty, with both cursors at `at`: for models that are to meet the wrap soon.
-    ///
-    /// # Panics
-    /// As [`new`](RunQueue::new).
-    #[track_caller]
-    pub fn starting_at(capacity: Capacity, at: u32) -> Self {
+    pub(crate) fn made(capacity: Capacity, at: u32) -> Self {
         let at = at & Self::MASK;
         // Thieves write `head` and the owner `tail`: in one cache line, each would evict the other's.
         const {

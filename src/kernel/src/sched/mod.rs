@@ -110,7 +110,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         life: impl Fn(&Arc<Self>, Worker) + Send + Sync + 'static,
         make: impl FnOnce(&Waker) -> Sources,
     ) -> Result<Arc<Self>, ConfigError> {
-        Self::with_poller(config, observer, life, |waker| (make(waker), ParkerPoller::<H>::boxed()))
+        Self::with_poller(config, observer, life, |waker| (make(waker), Box::new(ParkerPoller::<H>(H::Parker::new()))))
     }
 
     /// The same, with a poller to wait in, for sockets. Without one, an M waits for timers on a parker.
@@ -145,14 +145,14 @@ impl<H: Host, O: Observer> Sched<H, O> {
         let capacity = config.capacity();
         let table = config.max_ms + config.max_detached;
         let idle_mask = IdleMask::new(capacity);
-        let mut idle_ps = IdlePs::new();
+        let mut idle_ps = IdlePs::default();
         for p in (0..config.procs as u32).rev() {
             idle_ps.put(OwnedP::assume(PId(p)), &idle_mask);
         }
         let central = Central {
-            global: GlobQueue::new(),
+            global: GlobQueue::default(),
             idle_ps,
-            sleeping: SleepingMs::new(),
+            sleeping: SleepingMs::default(),
             spare: (config.procs..capacity).map(|p| OwnedP::assume(PId(p as u32))).collect(),
             unused: (0..table as u32).rev().map(MId).collect(),
             alive: 0,

@@ -23,7 +23,6 @@ use crate::sched::observer::{Event, Observer};
 use crate::types::g::G;
 use crate::types::m::{MId, NextP};
 use crate::types::p::PId;
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -184,13 +183,7 @@ impl<H: Host, O: Observer> netpoll::Neighbours for Arc<Sched<H, O>> {
 }
 
 /// The poller of a scheduler that was given none: nothing is ever ready, but an M can wait in it, on a parker.
-pub(crate) struct ParkerPoller<H: Host>(H::Parker);
-
-impl<H: Host> ParkerPoller<H> {
-    pub(crate) fn boxed() -> Box<dyn Poller> {
-        Box::new(ParkerPoller::<H>(H::Parker::new()))
-    }
-}
+pub(super) struct ParkerPoller<H: Host>(pub(super) H::Parker);
 
 impl<H: Host> Poller for ParkerPoller<H> {
     fn is_awaited(&self) -> bool {

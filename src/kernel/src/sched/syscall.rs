@@ -54,7 +54,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// The preempted G of `away` enters a system call: its M has left its P already, and counts as any other in a system
     /// call from now on. If that is known to block, and the P still is in its word, it is handed off at once.
     pub fn enter_syscall_detached(self: &Arc<Self>, away: Away, blocks: bool) -> Away {
-        self.check(away.sched(), "Away");
+        self.check(away.sched, "Away");
         let away = away.enters_syscall();
         self.reattached();
         if blocks && let Some(p) = syscall::take_left(&away, self) {
@@ -124,7 +124,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// # Errors
     /// The M.
     pub fn exitsyscall(self: &Arc<Self>, away: Away, g: G) -> Result<(Worker, G, Way), MId> {
-        self.check(away.sched(), "Away");
+        self.check(away.sched, "Away");
         let (m, was_detached) = (away.m(), away.was_detached());
         let back = syscall::exitsyscall(away, g, self);
         if back.is_err() && was_detached {
@@ -138,7 +138,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// Back from the system call, with a G that cannot leave its M: waits for a P if there is none.
     #[inline]
     pub fn exitsyscall_bound(self: &Arc<Self>, away: Away) -> (Worker, Way) {
-        self.check(away.sched(), "Away");
+        self.check(away.sched, "Away");
         let (m, was_detached) = (away.m(), away.was_detached());
         let (p, way) = match syscall::exitsyscall(away, G::bound_to(m), self) {
             Ok((p, ticket, way)) => {

@@ -29,14 +29,6 @@ struct Lives<'a, H: Host, O: Observer> {
     ends: u32,
 }
 
-impl<'a, H: Host, O: Observer> Lives<'a, H, O> {
-    /// Where it is not asked for at the end, it is not at the beginning: the lock would be two steps of each M in every model.
-    fn new(sched: &'a Arc<Sched<H, O>>, m: MId) -> Self {
-        let ends = if H::UNWINDS_TO_END { 0 } else { sched.central(|c| c.ends[m.index()]) };
-        Lives { sched, m, ends }
-    }
-}
-
 impl<H: Host, O: Observer> Drop for Lives<'_, H, O> {
     fn drop(&mut self) {
         let &mut Lives { sched, m, ends } = self;
@@ -121,7 +113,9 @@ impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
         let sched = Arc::clone(self);
         H::spawn(&format!("spinpark-m{}", m.0), move || {
             if let Some(NextP::Run { p, token }) = sched.ms[m.index()].take_nextp() {
-                let _lives = Lives::new(&sched, m);
+                // Where it is not asked for at the end, it is not here: the lock would be two steps of each M in every model.
+                let ends = if H::UNWINDS_TO_END { 0 } else { sched.central(|c| c.ends[m.index()]) };
+                let _lives = Lives { sched: &sched, m, ends };
                 sched.notify_got(m, &p, &token);
                 (sched.life)(&sched, Worker::woken(sched.id(), m, p, token));
             }
