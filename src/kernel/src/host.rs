@@ -4,7 +4,8 @@
 //! model checkers are hosts too. `RunQueue<Cores>` and `RunQueue<Loom>` are different types of the same
 //! source, so a model can never run on real atomics by accident, and no `--cfg` is needed.
 //!
-//! A host of your own implements these four traits; the contract of each method stands at the method.
+//! A host of your own implements these four traits; the contract of each method stands at the method. The README has one for `std` in forty
+//! lines, `Os`, which the examples here use; `examples/embed_host.rs` has one for a machine without an operating system.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -16,6 +17,22 @@ pub type Nanos = u64;
 pub const NEVER: Nanos = Nanos::MAX;
 
 /// What the kernel runs on. All that its own text does not determine goes through here.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+/// fn elsewhere<H: Host>() -> Nanos {
+///     static DONE: AtomicU64 = AtomicU64::new(0);
+///     let before = H::now();
+///     H::spawn("another", || DONE.store(1, Ordering::Release)).expect("there can be a thread");
+///     while DONE.load(Ordering::Acquire) == 0 {
+///         H::relax();
+///     }
+///     H::now() - before // time never goes back
+/// }
+/// elsewhere::<Os>();
+/// assert!((0..100).all(|_| Os::choose(3) < 3));
+/// # }
+/// ```
 pub trait Host: Sized + Send + Sync + 'static {
     /// The only memory that the kernel shares without a lock.
     type Word: Word;
@@ -51,6 +68,18 @@ pub trait Host: Sized + Send + Sync + 'static {
 }
 
 /// One 64-bit atomic word. Orderings mean what they mean in C11.
+///
+/// ```
+/// use spinpark_kernel::host::Word;
+/// use std::sync::atomic::{AtomicU64, Ordering::{Acquire, Relaxed, Release}};
+///
+/// fn push<W: Word>(word: &W) -> Result<u64, u64> {
+///     word.compare_exchange(1, 2, Release, Relaxed)
+/// }
+/// let word = <AtomicU64 as Word>::new(1); // the processor's own is one
+/// assert_eq!((push(&word), push(&word)), (Ok(1), Err(2)));
+/// assert_eq!(Word::load(&word, Acquire), 2);
+/// ```
 ///
 /// Every method is `#[track_caller]`, so that a wrapper sees which line of the kernel made the access.
 pub trait Word: Send + Sync + 'static {
@@ -106,6 +135,20 @@ impl Word for AtomicU64 {
 }
 
 /// A value that one thread at a time may touch. A closure instead of a guard: nothing to leak or to hold by accident.
+///
+/// ```
+/// use spinpark_kernel::host::Lock;
+/// use std::sync::{Mutex, PoisonError};
+///
+/// struct OsLock<T>(Mutex<T>);
+/// impl<T> Lock<T> for OsLock<T> {
+///     fn new(value: T) -> Self { OsLock(Mutex::new(value)) }
+///     fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R { f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)) }
+/// }
+/// let lock = OsLock::new(1);
+/// lock.with(|n| *n += 1);
+/// assert_eq!(lock.with(|n| *n), 2);
+/// ```
 pub trait Lock<T> {
     /// An open lock around `value`.
     fn new(value: T) -> Self;
@@ -114,6 +157,17 @@ pub trait Lock<T> {
 }
 
 /// Where one thread sleeps. [`unpark`](Parker::unpark) before [`park`](Parker::park) is remembered, once.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+/// fn remembers<P: Parker>(parker: &P) {
+///     parker.unpark();
+///     parker.park(); // returns at once
+///     parker.park_timeout(1_000_000); // nothing is remembered any more: a millisecond at most
+/// }
+/// remembers(&OsParker::new());
+/// # }
+/// ```
 pub trait Parker: Send + Sync + 'static {
     /// A parker that remembers nothing.
     fn new() -> Self;

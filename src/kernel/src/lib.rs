@@ -1,4 +1,19 @@
-//! The kernel: small rooms, one protocol each.
+//! A work-stealing scheduler core, Go's G-M-P scheduler: the embedder brings threads, a clock, and tasks as numbers.
+//!
+//! **To embed it**: [`Sched`](sched::Sched) (`new`, `submit`, `next`, `close`), [`Config`](sched::config::Config), and a [`Host`](host::Host) of
+//! yours. The README has a program that runs. A run queue alone: [`Owner` and `Stealer`](queues::owner).
+//!
+//! | word | what it is here |
+//! |------|-----------------|
+//! | G, M, P | a task, to the kernel a number; a thread; the right to run Gs, with a queue of its own |
+//! | room | a file that decides one thing: a protocol, a queue. The file of its name in [`sched`], the *glue*, gives it the real structures |
+//! | evidence | a value that cannot be copied and must be handed on: a P's owner, a spinning M's count, a [`Worker`](protocol::find::Worker) |
+//! | bound | a G that runs on its M's own stack, so that no other M can run it; its *ticket* is what is queued in its place |
+//! | detached | an M whose G was preempted, and goes on without the P until it wants something of the scheduler |
+//! | baton | what the last spinning M hands over: the duty to look for what it leaves behind |
+//! | pair | two places in the code that order each other |
+//!
+//! The kernel is made of small rooms, one protocol each.
 //!
 //! ```text
 //!        go(f)                        M: a thread                      P: the right to run
@@ -26,7 +41,7 @@
 //! | folder | what is in it |
 //! |--------|---------------|
 //! | [`types`] | what a G, a P and an M are; evidence that cannot be copied |
-//! | [`queues`] | where Gs, idle Ps, sleeping Ms and timers wait |
+//! | [`queues`] | where Gs, idle Ps, sleeping Ms and timers wait; the ring [by type](queues::owner) |
 //! | [`protocol`] | the protocols, one a room, each with its own `Neighbours` |
 //! | [`sched`] | the rooms put together under one lock, with one file a protocol that answers its `Neighbours` |
 //!
@@ -124,7 +139,7 @@
 //!
 //! # The feature `model`
 //!
-//! For checkers of the kernel only. It makes evidence out of nothing (the ownership of a P, the count of a spinning M), so a
+//! For checkers of the kernel only. It makes evidence (see the words above) out of nothing (the ownership of a P, the count of a spinning M), so a
 //! program that switches it on can break every invariant above in safe code.
 //!
 //! Rust 1.88 or later, and a target with 64-bit atomics.

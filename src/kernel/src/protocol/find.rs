@@ -23,7 +23,11 @@ use crate::types::g::G;
 use crate::types::m::{MId, NextP, SpinningToken};
 use crate::types::p::{OwnedP, PId};
 
-/// An M that holds a P.
+/// An M that holds a P: what a thread needs to run Gs. There is one for each P in use, and it is moved, never copied.
+///
+/// It belongs to one scheduler: another one that is given it panics. Dropped, it panics too, in every build, unless the thread is
+/// panicking already: its M and P are [lost](crate::sched::Sched::lost). Give it to [`next`](crate::sched::Sched::next), or to
+/// [`end`](crate::sched::Sched::end).
 #[must_use = "a Worker that is dropped loses its P"]
 #[derive(Debug)]
 pub struct Worker {
@@ -121,4 +125,3 @@ impl Worker {
 }
 
 static_assertions::assert_impl_all!(Worker: Send, Sync);
-static_assertions::assert_not_impl_any!(Worker: Copy, Clone);

@@ -36,13 +36,10 @@ pub enum SearchOrder {
 impl SearchOrder {
     /// The places, in order. Each order names each place.
     pub const fn sources(self) -> &'static [Source; 5] {
+        use Source::{Extra, Global, GlobalTurn, Local, Steal};
         match self {
-            SearchOrder::StealFirst => {
-                &[Source::GlobalTurn, Source::Local, Source::Steal, Source::Global, Source::Extra]
-            }
-            SearchOrder::GlobalFirst => {
-                &[Source::GlobalTurn, Source::Local, Source::Global, Source::Extra, Source::Steal]
-            }
+            SearchOrder::StealFirst => &[GlobalTurn, Local, Steal, Global, Extra],
+            SearchOrder::GlobalFirst => &[GlobalTurn, Local, Global, Extra, Steal],
         }
     }
 }

@@ -105,7 +105,8 @@ impl<H: Host> SyscallWord<H> {
     }
 }
 
-/// Evidence that an M is in a system call: it has no P, and must get one back.
+/// An M that is away from its P, in a system call, or because its G was preempted. It must come back by `exitsyscall`, and panics when it is
+/// dropped.
 #[must_use = "an M that entered a system call must exit it"]
 #[derive(Debug)]
 pub struct Away {
@@ -170,7 +171,7 @@ pub trait Neighbours<H: Host> {
     fn pidleget_or_queue(&self, g: G) -> Option<(OwnedP, G)>;
 }
 
-/// How an M got a P after a system call.
+/// The way in which an M that comes back from a system call got a P.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Way {
     /// No thread had taken it.

@@ -25,6 +25,38 @@ use crate::types::p::PId;
 use alloc::sync::{Arc, Weak};
 
 /// A place where Gs become runnable.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+/// use spinpark_kernel::protocol::work_source::{Waker, WorkSource};
+/// use spinpark_kernel::types::p::PId;
+///
+/// struct Inbox(Arc<Mutex<Vec<G>>>, Waker);
+/// impl WorkSource for Inbox {
+///     fn waker(&self) -> &Waker { &self.1 }
+///     fn has_work(&self) -> bool { !self.0.lock().unwrap().is_empty() }
+///     fn take(&self, _: Option<PId>, put: &mut dyn FnMut(G)) { self.0.lock().unwrap().drain(..).for_each(put) }
+///     fn is_expecting(&self) -> bool { false }
+/// }
+///
+/// let (inbox, mut wake) = (Arc::new(Mutex::new(Vec::new())), None);
+/// let (sender, ran) = mpsc::channel();
+/// let life = move |sched: &Arc<Sched<Os>>, mut worker| {
+///     while let Some((mine, g)) = sched.next(worker) {
+///         worker = mine;
+///         sender.send(g.into_raw().get()).unwrap();
+///     }
+/// };
+/// let sched = Sched::with_sources(Config::default(), (), life, |waker| {
+///     wake = Some(waker.clone());
+///     vec![Box::new(Inbox(inbox.clone(), waker.clone()))]
+/// });
+/// inbox.lock().unwrap().push(g(7)); // it can be seen, and then:
+/// wake.unwrap().wake();
+/// assert_eq!(ran.recv(), Ok(7));
+/// sched.unwrap().close();
+/// # }
+/// ```
 pub trait WorkSource: Send + Sync + 'static {
     /// The waker it was made from.
     fn waker(&self) -> &Waker;
@@ -56,6 +88,36 @@ pub trait WorkSource: Send + Sync + 'static {
 
 /// Where an M waits that finds no work, as long as a source has a deadline or a task waits for what this reports: a poller of
 /// sockets. One M at a time does so; see [`netpoll`](crate::protocol::netpoll).
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+/// use spinpark_kernel::host::NEVER;
+/// use spinpark_kernel::protocol::work_source::Poller;
+///
+/// /// Reports one G, at the first interrupt.
+/// struct Once(OsParker, Mutex<Option<G>>);
+/// impl Poller for Once {
+///     fn is_awaited(&self) -> bool { self.1.lock().unwrap().is_some() }
+///     fn poll(&self, until: Nanos, put: &mut dyn FnMut(G)) {
+///         match until {
+///             NEVER => self.0.park(),
+///             _ => self.0.park_timeout(until.saturating_sub(Os::now())),
+///         }
+///         self.1.lock().unwrap().take().map(put);
+///     }
+///     fn interrupt(&self) { self.0.unpark() }
+/// }
+///
+/// let poller = Once(OsParker::new(), Mutex::new(Some(g(7))));
+/// let sched = Sched::<Os>::with_poller(Config::default(), (), live, |_| (Vec::new(), Box::new(poller))).unwrap();
+/// sched.submit(g(1)).unwrap(); // the M that runs it waits in the poller then
+/// while sched.snapshot().polling == 0 {
+///     thread::yield_now();
+/// }
+/// sched.break_idle_poll();
+/// sched.close();
+/// # }
+/// ```
 pub trait Poller: Send + Sync + 'static {
     /// Does a task wait for what it reports? False again only after the Gs that it reported are runnable (golang/go #61454). A
     /// thread without a P that begins the first wait calls [`Waker::announce`] with [`NEVER`]; the thread that ends the last
@@ -75,7 +137,7 @@ pub trait Poller: Send + Sync + 'static {
     fn interrupt(&self);
 }
 
-/// What a waker wakes.
+/// A scheduler, as a [`Waker`] sees it. Named after Go's `wakep`, "wake a P": see that an M looks for work.
 pub trait Wakep: Send + Sync {
     /// Makes sure that an M looks for work.
     fn wakep(self: Arc<Self>);

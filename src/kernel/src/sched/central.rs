@@ -13,12 +13,13 @@ use crate::protocol::locked::Bindings;
 use crate::protocol::stw::WorldState;
 use crate::protocol::stw::safepoint::Safepoint;
 use crate::queues::globq::GlobQueue;
-use crate::queues::idle::{IdlePs, SleepingMs};
+use crate::queues::idle::{IdleMask, IdlePs, SleepingMs};
 use crate::sched::Sched;
+use crate::sched::config::Config;
 use crate::sched::observer::{Event, Observer};
 use crate::types::g::G;
 use crate::types::m::{MId, NextP};
-use crate::types::p::OwnedP;
+use crate::types::p::{OwnedP, PId};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -259,6 +260,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Something that a G waited for, and that the scheduler does not know, has ended: deadlock detection. Go: `checkdead`.
     /// Returns whether a G is deadlocked, but for what a source expects for now.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// assert!(!sched.look_for_deadlock()); // this G runs
+    /// # worker }) }
+    /// ```
     pub fn look_for_deadlock(self: &Arc<Self>) -> bool {
         self.central(|c| {
             self.checkdead(c);
@@ -268,6 +275,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Does no G run, nor is about to, because every M sleeps or waits with its G, and does `certain` hold? `elsewhere`: how many Ms wait
     /// with their Gs where the scheduler does not know. Both are asked under the lock: meanwhile no M gets a P.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// assert!(!sched.is_at_rest(|| 0, || true)); // this G runs
+    /// # worker }) }
+    /// ```
     pub fn is_at_rest(self: &Arc<Self>, elsewhere: impl FnOnce() -> isize, certain: impl FnOnce() -> bool) -> bool {
         self.central(|c| {
             let census = self.census(c);
@@ -309,6 +322,32 @@ impl<H: Host, O: Observer> Sched<H, O> {
 }
 
 impl<H: Host> Central<H> {
+    /// All Ps idle, and no M yet.
+    pub(crate) fn new(config: &Config, idle_mask: &IdleMask<H>) -> Self {
+        let (procs, table) = (config.procs as u32, config.max_ms + config.max_detached);
+        let mut idle_ps = IdlePs::default();
+        (0..procs).rev().for_each(|p| idle_ps.put(OwnedP::assume(PId(p)), idle_mask));
+        Central {
+            global: GlobQueue::default(),
+            idle_ps,
+            sleeping: SleepingMs::default(),
+            spare: (procs..config.capacity() as u32).map(|p| OwnedP::assume(PId(p))).collect(),
+            unused: (0..table as u32).rev().map(MId).collect(),
+            alive: 0,
+            lost: 0,
+            ends: (0..table).map(|_| 0).collect(),
+            closed: false,
+            world: WorldState::new(config.procs),
+            safepoint: None,
+            bound: Bindings::new(table),
+            monitor: Monitor::Absent,
+            refused: 0,
+            must_retry: false,
+            monitor_takes: false,
+            calls: Calls::none(),
+        }
+    }
+
     /// Is there an M that may still end?
     pub(crate) fn lives(&self) -> bool {
         self.alive > self.lost

@@ -7,6 +7,12 @@ use crate::queues::runq::{BadCapacity, Capacity};
 use core::fmt;
 
 /// The numbers of a scheduler. Start from `Config::default()` and change what you need.
+///
+/// ```
+/// # use spinpark_kernel::sched::config::Config;
+/// let config = Config { procs: 4, max_procs: 16, ..Config::default() };
+/// assert!(config.check().is_ok());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// How many Gs may run at once: the number of Ps. Go: `GOMAXPROCS`. Default 1.
@@ -57,11 +63,24 @@ impl Config {
     pub const MAX_MS: usize = 1 << 16;
 
     /// For how many Ps there is a place: `max_procs`, or `procs` if that is more.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// assert_eq!(Config { procs: 4, max_procs: 16, ..Config::default() }.capacity(), 16);
+    /// # }
+    /// ```
     pub fn capacity(&self) -> usize {
         self.procs.max(self.max_procs)
     }
 
     /// Checks every number.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let config = Config { procs: 0, ..Config::default() };
+    /// assert_eq!(config.check().unwrap_err().to_string(), "procs is 0: give 1 to 4096; it is how many tasks may run at once");
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The first number that is not allowed, and what is.
@@ -113,11 +132,11 @@ impl Default for Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// So many Ps there cannot be.
+    /// The number of Ps is out of range.
     Procs(usize),
-    /// So many Ps there can never be.
+    /// The largest number of Ps is out of range.
     MaxProcs(usize),
-    /// There is no place for so many Ps in a scheduler that was made for fewer.
+    /// The scheduler was made for fewer Ps.
     NoRoom {
         /// How many there should be.
         procs: usize,
@@ -128,13 +147,13 @@ pub enum ConfigError {
     Ring(BadCapacity),
     /// The source of this index shows another waker than the one it was made from.
     Waker(usize),
-    /// With no pass at all, nothing would ever be stolen.
+    /// There is no pass, so nothing would ever be stolen.
     StealPasses,
-    /// So many Ms there cannot be.
+    /// The largest number of Ms is out of range.
     MaxMs(usize),
-    /// So many Ms of preempted Gs there cannot be.
+    /// The largest number of detached Ms is out of range.
     MaxDetached(usize),
-    /// The monitor does not look so often.
+    /// The slice is shorter than the monitor's shortest pause.
     Slice(Nanos),
 }
 

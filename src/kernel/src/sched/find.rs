@@ -10,6 +10,7 @@ use crate::host::Host;
 use crate::protocol::find::{self, Idled, Worker};
 use crate::protocol::random_order::random_order;
 use crate::protocol::sources::Source;
+use crate::queues::runq::Spilled;
 use crate::sched::Sched;
 use crate::sched::central::Central;
 use crate::sched::observer::{Event, Observer};
@@ -41,6 +42,28 @@ impl<H: Host, O: Observer> Sched<H, O> {
         let g = proc.queue.get(&mut turn, self.config.inherit_at_most.max(1))?;
         proc.begin_slice(turn);
         Some((g, turn.has_inherited()))
+    }
+
+    /// What the search would find in its first two places, which are the same in every order, without the rest of it.
+    #[inline]
+    pub(super) fn take_first(&self, worker: &Worker) -> Option<G> {
+        if self.wanted.any() || worker.token.is_some() || worker.is_detached || self.is_globals_turn(worker.p.id()) {
+            return None;
+        }
+        let (g, next) = self.take_local(worker.p.id())?;
+        self.observer.event(Event::Found { m: worker.m, p: worker.p.id(), g: &g, from: Source::Local, next });
+        Some(g)
+    }
+
+    /// A full ring gives its older half, and the G that did not fit, to the global queue. Go: `runqputslow`.
+    ///
+    /// And `wakep` is called, whichever caller fills the ring and whether or not it wakes an M afterwards: the Gs were in the
+    /// ring and are in the global queue now, and an M that scanned the global queue before, and the ring after, has seen none
+    /// of them. Go's `goyield` does not.
+    #[inline(never)]
+    pub(super) fn spill(self: &Arc<Self>, half: Spilled<'_, H, 32>, g: G) {
+        self.central(|c| c.global.put_batch(half.chain(core::iter::once(g)), &self.global_len));
+        self.wake_another();
     }
 
     /// What the embedder's sources have: one to run, the rest into the ring.

@@ -5,43 +5,27 @@
 //!
 //! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
 
-mod central;
-pub mod config;
-mod find;
-mod handoff;
-mod netpoll;
-pub mod observer;
-mod proc;
-pub mod snapshot;
-mod spinning;
-pub mod stw;
-pub mod syscall;
-pub mod sysmon;
-mod threads;
-
 use crate::atomic::Atomic;
-use crate::host::{Host, Lock, Nanos, Parker, SpawnError};
+use crate::host::{Host, Lock, Parker};
 use crate::protocol;
 use crate::protocol::find::Worker;
-use crate::protocol::locked::{Bindings, Woken};
+use crate::protocol::locked::Woken;
 use crate::protocol::netpoll::Netpoll;
-use crate::protocol::sources::Source;
 use crate::protocol::spinning::Spinning;
-use crate::protocol::stw::WorldState;
 use crate::protocol::stw::wanted::{Want, Wanted};
-use crate::protocol::work_source::{Poller, Wakep, Waker, WorkSource};
-use crate::queues::globq::{GlobQueue, Len};
-use crate::queues::idle::{IdleMask, IdlePs, SleepingMs};
+use crate::protocol::work_source::{Poller, Waker, WorkSource};
+use crate::queues::globq::Len;
+use crate::queues::idle::IdleMask;
 use crate::queues::local::LocalQueue;
-use crate::queues::runq::{Capacity, Spilled};
-use crate::sched::central::{Calls, Central, Monitor};
+use crate::queues::runq::Capacity;
+use crate::sched::central::{Central, Monitor};
 use crate::sched::config::{Config, ConfigError};
 use crate::sched::netpoll::ParkerPoller;
 use crate::sched::observer::{Event, Observer};
 use crate::sched::proc::Proc;
 use crate::types::g::G;
 use crate::types::m::{M, MId, NextP};
-use crate::types::p::{Every, OwnedP, PId};
+use crate::types::p::{Every, PId};
 use crate::types::token;
 use alloc::boxed::Box;
 use alloc::sync::{Arc, Weak};
@@ -54,10 +38,18 @@ use crossbeam_utils::CachePadded;
 /// scheduler, which it is given: that would never be dropped.
 pub type Life<H, O> = dyn Fn(&Arc<Sched<H, O>>, Worker) + Send + Sync;
 
-/// The embedder's sources, in the order in which they are asked.
+/// The embedder's sources of Gs, in the order in which they are asked.
 pub type Sources = Vec<Box<dyn WorkSource>>;
 
-/// A G-M-P scheduler on host `H`, which reports to `O`.
+/// A G-M-P scheduler on host `H`, which reports to `O`. Any thread may [`submit`](Sched::submit) and [`close`](Sched::close); what takes a
+/// [`Worker`] is for the thread that is this M, and a worker of another scheduler is a panic.
+///
+/// * **It starts by itself**: a G that is submitted starts an M. [`start`](Sched::start) tells at once whether there can be a thread.
+/// * **It has to be closed.** Its Ms keep it alive until [`close`](Sched::close); dropping all other handles ends nothing. Without it,
+///   Gs that are queued when the process ends never run, and no value says so.
+/// * **It catches no panic.** One that leaves the life of an M [loses](Sched::lost) the M and its P: catch panics around each task.
+/// * **It has no priorities.** Queues are FIFO; [`ready`](Sched::ready) goes first, a bounded number of times in a row.
+/// * **It gives each G back once for each time that it was queued**, from `next` or `close`, and compares no numbers: see [`G`].
 pub struct Sched<H: Host, O: Observer = ()> {
     pub(super) config: Config,
     /// The global queue is served first once in so many dispatches.
@@ -88,7 +80,23 @@ pub struct Sched<H: Host, O: Observer = ()> {
 pub struct Closed(pub G);
 
 impl<H: Host, O: Observer> Sched<H, O> {
-    /// All Ps idle, no M yet: threads are started when there is work for them.
+    /// All Ps idle, no M yet: threads are started when there is work for them. `life` is what each M does, and may capture.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let (sender, ran) = mpsc::channel();
+    /// let life = move |sched: &Arc<Sched<Os>>, mut worker| {
+    ///     while let Some((mine, g)) = sched.next(worker) {
+    ///         worker = mine;
+    ///         sender.send(g.into_raw().get()).expect("it is waited for"); // what G `g` stands for
+    ///     }
+    /// };
+    /// let sched = Sched::new(Config { procs: 2, ..Config::default() }, (), life).expect("numbers that are allowed");
+    /// sched.submit(g(7)).expect("it is open");
+    /// assert_eq!(ran.recv(), Ok(7));
+    /// assert!(sched.close().is_empty());
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// If a number in `config` is not allowed.
@@ -100,119 +108,16 @@ impl<H: Host, O: Observer> Sched<H, O> {
         Self::with_sources(config, observer, life, |_| Vec::new())
     }
 
-    /// The same, with more places where Gs come from. Each is made from the waker it is to wake.
-    ///
-    /// # Errors
-    /// If a number in `config` is not allowed, or a source shows another waker than the one it was given.
-    pub fn with_sources(
-        config: Config,
-        observer: O,
-        life: impl Fn(&Arc<Self>, Worker) + Send + Sync + 'static,
-        make: impl FnOnce(&Waker) -> Sources,
-    ) -> Result<Arc<Self>, ConfigError> {
-        Self::with_poller(config, observer, life, |waker| (make(waker), Box::new(ParkerPoller::<H>(H::Parker::new()))))
-    }
-
-    /// The same, with a poller to wait in, for sockets. Without one, an M waits for timers on a parker.
-    ///
-    /// # Errors
-    /// If a number in `config` is not allowed, or a source shows another waker than the one it was given.
-    pub fn with_poller(
-        config: Config,
-        observer: O,
-        life: impl Fn(&Arc<Self>, Worker) + Send + Sync + 'static,
-        make: impl FnOnce(&Waker) -> (Sources, Box<dyn Poller>),
-    ) -> Result<Arc<Self>, ConfigError> {
-        let ring = config.check()?;
-        let mut stranger = None;
-        let sched = Arc::new_cyclic(|sched: &Weak<Self>| {
-            let waker = Waker::new(Weak::<Self>::clone(sched));
-            let (sources, poller) = make(&waker);
-            stranger = sources.iter().position(|source| !source.waker().is_same(&waker));
-            Self::assemble(config, ring, observer, Box::new(life), sources, poller)
-        });
-        stranger.map_or(Ok(sched), |index| Err(ConfigError::Waker(index)))
-    }
-
-    fn assemble(
-        config: Config,
-        ring: Capacity,
-        observer: O,
-        life: Box<Life<H, O>>,
-        sources: Sources,
-        poller: Box<dyn Poller>,
-    ) -> Self {
-        let capacity = config.capacity();
-        let table = config.max_ms + config.max_detached;
-        let idle_mask = IdleMask::new(capacity);
-        let mut idle_ps = IdlePs::default();
-        for p in (0..config.procs as u32).rev() {
-            idle_ps.put(OwnedP::assume(PId(p)), &idle_mask);
-        }
-        let central = Central {
-            global: GlobQueue::default(),
-            idle_ps,
-            sleeping: SleepingMs::default(),
-            spare: (config.procs..capacity).map(|p| OwnedP::assume(PId(p as u32))).collect(),
-            unused: (0..table as u32).rev().map(MId).collect(),
-            alive: 0,
-            lost: 0,
-            ends: (0..table).map(|_| 0).collect(),
-            closed: false,
-            world: WorldState::new(config.procs),
-            safepoint: None,
-            bound: Bindings::new(table),
-            monitor: Monitor::Absent,
-            refused: 0,
-            must_retry: false,
-            monitor_takes: false,
-            calls: Calls::none(),
-        };
-        Sched {
-            procs: Atomic::new(config.procs as u32),
-            ps: (0..capacity).map(|p| Proc::new(PId(p as u32), ring)).collect(),
-            ms: (0..table).map(|_| M::new()).collect(),
-            detached: Atomic::new(0),
-            spinning: CachePadded::new(Spinning::new()),
-            idle_mask,
-            global_len: CachePadded::new(Len::new()),
-            wanted: CachePadded::new(Wanted::new()),
-            lock: H::Lock::new(central),
-            netpoll: CachePadded::new(Netpoll::new()),
-            sources,
-            poller,
-            closer: H::Parker::new(),
-            monitor: H::Parker::new(),
-            every: Every::new(config.global_every),
-            config,
-            life,
-            observer,
-        }
-    }
-
-    /// Starts the first M, to know that there can be one. From then on a refused thread only delays work.
-    ///
-    /// # Errors
-    /// If the host cannot start a thread.
-    pub fn start(self: &Arc<Self>) -> Result<(), SpawnError> {
-        let Some(m) = self.central(|c| self.reserve(c)) else { return Ok(()) };
-        match protocol::spinning::Neighbours::pidleget(self, || ()) {
-            Some(p) => self.ms[m.index()].set_nextp(NextP::Run { p, token: Some(self.spinning.become_spinning()) }),
-            None => {
-                self.exited(m); // every P is in use: there are Ms already
-                return Ok(());
-            }
-        }
-        let started = protocol::threads::Neighbours::newm(self, m);
-        if started.is_err()
-            && let Some(nextp) = self.ms[m.index()].take_nextp()
-        {
-            protocol::threads::give_back(nextp, Some(m), &self.ms, self);
-        }
-        started
-    }
-
     /// Queues `g` from any thread. Go: `newproc` and `goready` without a P.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let sched = Sched::<Os>::new(Config::default(), (), live).expect("numbers that are allowed");
+    /// sched.submit(g(1)).expect("it is open");
+    /// sched.close();
+    /// assert_eq!(sched.submit(g(2)).unwrap_err().0, g(2));
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`Closed`], with the G, after [`close`](Sched::close) was called.
@@ -229,48 +134,16 @@ impl<H: Host, O: Observer> Sched<H, O> {
         Ok(())
     }
 
-    /// Queues `g` to run next under `worker`'s P; if nothing may overtake, behind what waits there. Go: `newproc`, `goready`.
-    pub fn ready(self: &Arc<Self>, worker: &mut Worker, g: G) {
-        self.check(worker.sched, "Worker");
-        let next = self.config.inherit_at_most > 0;
-        self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next });
-        let queue = self.queue(worker);
-        match next {
-            true => queue.put_next(g, |half, g| self.spill(half, g)),
-            // In `runnext` it would wait until the ring is empty, which one that yields may never let it be.
-            false => queue.put(g, |half, g| self.spill(half, g)),
-        }
-        self.wake_another();
-    }
-
-    /// Makes sure that another M looks for work, beside the caller, which holds a P.
-    #[inline]
-    fn wake_another(self: &Arc<Self>) {
-        // Not if the only P is the caller's: no other M could run a G, and while the caller holds it there will be no second P.
-        if self.procs() > 1 {
-            self.spinning.wakep(self);
-        }
-    }
-
-    /// Queues `g`, which `worker` has just run, behind all others. Go: `Gosched`.
-    pub fn yield_now(self: &Arc<Self>, worker: &mut Worker, g: G) {
-        self.check(worker.sched, "Worker");
-        self.observer.event(Event::Queued { p: None, g: &g, next: false });
-        self.central(|c| c.global.put(g, &self.global_len));
-        self.wake_another();
-    }
-
-    /// Queues `g`, which `worker` has just run, behind what waits under the same P, and wakes no M, unless the ring is
-    /// full: the caller searches next. Go: `goyield`.
-    #[inline]
-    pub fn goyield(self: &Arc<Self>, worker: &mut Worker, g: G) {
-        self.check(worker.sched, "Worker");
-        self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: false });
-        self.queue(worker).put(g, |half, g| self.spill(half, g));
-    }
-
     /// The next G for `worker` to run. Sleeps while there is none. `None`: the scheduler is closed, end the thread.
     /// Go: `schedule`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// sched.submit(g(7)).expect("it is open");
+    /// let (worker, next) = sched.next(worker).expect("it is open");
+    /// assert_eq!(next, g(7));
+    /// # worker }) }
+    /// ```
     #[must_use = "the worker and its G are in it"]
     pub fn next(self: &Arc<Self>, mut worker: Worker) -> Option<(Worker, G)> {
         self.serves(&mut worker);
@@ -289,34 +162,18 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// The next G for `worker`, if there is one in its own P's queues, that P is not wanted, and it is not the global
-    /// queue's turn. `None`: call [`next`](Sched::next). The shortest way from G to G: the worker stays where it is.
-    #[inline]
-    pub fn next_local(self: &Arc<Self>, worker: &Worker) -> Option<G> {
-        self.check(worker.sched, "Worker");
-        let g = self.take_first(worker)?;
-        if g.bound().is_some() {
-            // A ticket, which is not run here: `next` will find it again.
-            self.queue(worker).put_next(g, |half, g| self.spill(half, g));
-            return None;
-        }
-        Some(g)
-    }
-
-    /// What the search would find in its first two places, which are the same in every order, without the rest of it.
-    #[inline]
-    fn take_first(&self, worker: &Worker) -> Option<G> {
-        if self.wanted.any() || worker.token.is_some() || worker.is_detached || self.is_globals_turn(worker.p.id()) {
-            return None;
-        }
-        let (g, next) = self.take_local(worker.p.id())?;
-        self.observer.event(Event::Found { m: worker.m, p: worker.p.id(), g: &g, from: Source::Local, next });
-        Some(g)
-    }
-
     /// Ends every M as soon as it has run the G it runs now, waits for that, and gives back the Gs that were never
     /// started. What a G waits for by [`park_bound`](Sched::park_bound) is over at once. To be called by one thread,
     /// which is no M of this scheduler, and not while the same thread stops the world.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let sched = Sched::<Os>::new(Config::default(), (), live).expect("numbers that are allowed");
+    /// sched.submit(g(1)).expect("it is open");
+    /// let left = sched.close(); // G 1, if no M has come to it
+    /// assert!(left.is_empty() || left == [g(1)]);
+    /// # }
+    /// ```
     pub fn close(self: &Arc<Self>) -> Vec<G> {
         self.central(|c| {
             c.closed = true;
@@ -343,6 +200,87 @@ impl<H: Host, O: Observer> Sched<H, O> {
             self.closer.park();
         }
         self.central(|c| self.never_ran(c))
+    }
+}
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// The same, with more places where Gs come from. Each is made from the waker it is to wake: see [`WorkSource`], with an example.
+    ///
+    /// # Errors
+    /// If a number in `config` is not allowed, or a source shows another waker than the one it was given.
+    pub fn with_sources(
+        config: Config,
+        observer: O,
+        life: impl Fn(&Arc<Self>, Worker) + Send + Sync + 'static,
+        make: impl FnOnce(&Waker) -> Sources,
+    ) -> Result<Arc<Self>, ConfigError> {
+        Self::with_poller(config, observer, life, |waker| (make(waker), Box::new(ParkerPoller::<H>(H::Parker::new()))))
+    }
+
+    /// The same, with a poller to wait in, for sockets: see [`Poller`], with an example. Without one, an M waits for timers on a parker.
+    ///
+    /// # Errors
+    /// If a number in `config` is not allowed, or a source shows another waker than the one it was given.
+    pub fn with_poller(
+        config: Config,
+        observer: O,
+        life: impl Fn(&Arc<Self>, Worker) + Send + Sync + 'static,
+        make: impl FnOnce(&Waker) -> (Sources, Box<dyn Poller>),
+    ) -> Result<Arc<Self>, ConfigError> {
+        let ring = config.check()?;
+        let mut stranger = None;
+        let sched = Arc::new_cyclic(|sched: &Weak<Self>| {
+            let waker = Waker::new(Weak::<Self>::clone(sched));
+            let (sources, poller) = make(&waker);
+            stranger = sources.iter().position(|source| !source.waker().is_same(&waker));
+            Self::assemble(config, ring, observer, Box::new(life), sources, poller)
+        });
+        stranger.map_or(Ok(sched), |index| Err(ConfigError::Waker(index)))
+    }
+
+    /// Queues `g` to run next under `worker`'s P; if nothing may overtake, behind what waits there. Go: `newproc`, `goready`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, mut worker| {
+    /// sched.submit(g(8)).expect("it is open");
+    /// sched.ready(&mut worker, g(7));
+    /// let (worker, next) = sched.next(worker).expect("it is open");
+    /// assert_eq!(next, g(7)); // before what was submitted earlier
+    /// # worker }) }
+    /// ```
+    pub fn ready(self: &Arc<Self>, worker: &mut Worker, g: G) {
+        self.check(worker.sched, "Worker");
+        let next = self.config.inherit_at_most > 0;
+        self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next });
+        let queue = self.queue(worker);
+        match next {
+            true => queue.put_next(g, |half, g| self.spill(half, g)),
+            // In `runnext` it would wait until the ring is empty, which one that yields may never let it be.
+            false => queue.put(g, |half, g| self.spill(half, g)),
+        }
+        self.wake_another();
+    }
+
+    /// The next G for `worker`, if there is one in its own P's queues, that P is not wanted, and it is not the global
+    /// queue's turn. `None`: call [`next`](Sched::next). The shortest way from G to G: the worker stays where it is.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, mut worker| {
+    /// sched.ready(&mut worker, g(7));
+    /// assert_eq!(sched.next_local(&worker), Some(g(7)));
+    /// assert_eq!(sched.next_local(&worker), None); // call `next`
+    /// # worker }) }
+    /// ```
+    #[inline]
+    pub fn next_local(self: &Arc<Self>, worker: &Worker) -> Option<G> {
+        self.check(worker.sched, "Worker");
+        let g = self.take_first(worker)?;
+        if g.bound().is_some() {
+            // A ticket, which is not run here: `next` will find it again.
+            self.queue(worker).put_next(g, |half, g| self.spill(half, g));
+            return None;
+        }
+        Some(g)
     }
 
     /// The observer.
@@ -385,42 +323,51 @@ impl<H: Host, O: Observer> Sched<H, O> {
         &self.proc(worker.p.id()).queue
     }
 
-    /// A full ring gives its older half, and the G that did not fit, to the global queue. Go: `runqputslow`.
-    ///
-    /// And `wakep` is called, whichever caller fills the ring and whether or not it wakes an M afterwards: the Gs were in the
-    /// ring and are in the global queue now, and an M that scanned the global queue before, and the ring after, has seen none
-    /// of them. Go's `goyield` does not.
-    #[inline(never)]
-    pub(super) fn spill(self: &Arc<Self>, half: Spilled<'_, H, 32>, g: G) {
-        self.central(|c| c.global.put_batch(half.chain(core::iter::once(g)), &self.global_len));
-        self.wake_another();
-    }
-
-    /// An M has ended, or was never needed.
-    pub(super) fn exited(self: &Arc<Self>, m: MId) {
-        let is_wanted = self.central(|c| {
-            self.free_m(c, m);
-            let is_wanted = !c.closed && core::mem::take(&mut c.must_retry);
-            if !is_wanted {
-                self.end_m(c);
-            }
-            is_wanted
-        });
-        if is_wanted {
-            // An M was refused; now there is a number for one. Until it is asked for, this M counts as alive: a thread that
-            // closes the scheduler waits for it, and no deadlock is seen.
-            self.spinning.wakep(self);
-            self.central(|c| self.end_m(c));
+    fn assemble(
+        config: Config,
+        ring: Capacity,
+        observer: O,
+        life: Box<Life<H, O>>,
+        sources: Sources,
+        poller: Box<dyn Poller>,
+    ) -> Self {
+        let capacity = config.capacity();
+        let table = config.max_ms + config.max_detached;
+        let idle_mask = IdleMask::new(capacity);
+        let central = Central::new(&config, &idle_mask);
+        Sched {
+            procs: Atomic::new(config.procs as u32),
+            ps: (0..capacity).map(|p| Proc::new(PId(p as u32), ring)).collect(),
+            ms: (0..table).map(|_| M::new()).collect(),
+            detached: Atomic::new(0),
+            spinning: CachePadded::new(Spinning::new()),
+            idle_mask,
+            global_len: CachePadded::new(Len::new()),
+            wanted: CachePadded::new(Wanted::new()),
+            lock: H::Lock::new(central),
+            netpoll: CachePadded::new(Netpoll::new()),
+            sources,
+            poller,
+            closer: H::Parker::new(),
+            monitor: H::Parker::new(),
+            every: Every::new(config.global_every),
+            config,
+            life,
+            observer,
         }
     }
 }
 
-impl<H: Host, O: Observer> Wakep for Sched<H, O> {
-    fn wakep(self: Arc<Self>) {
-        self.spinning.wakep(&self);
-    }
-
-    fn announce(self: Arc<Self>, when: Nanos) {
-        self.netpoll.announce(when, &self);
-    }
-}
+mod central;
+pub mod config;
+mod find;
+mod handoff;
+mod netpoll;
+pub mod observer;
+mod proc;
+pub mod snapshot;
+mod spinning;
+pub mod stw;
+pub mod syscall;
+pub mod sysmon;
+mod threads;

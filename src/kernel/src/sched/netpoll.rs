@@ -100,6 +100,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// No task waits any more for what the poller reports: the M that waits in it checks again whether to wait.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// sched.break_idle_poll(); // no M waits in the poller: nothing happens
+    /// # worker }) }
+    /// ```
     pub fn break_idle_poll(&self) {
         if self.netpoll.is_blocked() {
             self.poller.interrupt();

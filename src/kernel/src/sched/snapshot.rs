@@ -54,11 +54,29 @@ pub struct Snapshot {
 
 impl<H: Host, O: Observer> Sched<H, O> {
     /// What the scheduler looks like now.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let sched = Sched::<Os>::new(Config::default(), (), live).expect("numbers that are allowed");
+    /// sched.submit(g(1)).expect("it is open");
+    /// while !sched.snapshot().is_quiescent() {
+    ///     thread::yield_now();
+    /// }
+    /// assert_eq!(sched.snapshot().violation(), None);
+    /// sched.close();
+    /// # }
+    /// ```
     pub fn snapshot(self: &Arc<Self>) -> Snapshot {
         self.central(|c| self.picture(c))
     }
 
     /// The same, and what Go's `schedtrace` prints besides.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// assert_eq!(sched.detailed_snapshot().schedticks, [1]); // one G was dispatched
+    /// # worker }) }
+    /// ```
     pub fn detailed_snapshot(self: &Arc<Self>) -> DetailedSnapshot {
         self.central(|c| DetailedSnapshot {
             snapshot: self.picture(c),

@@ -6,10 +6,11 @@
 //!
 //! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
 
-use crate::host::Host;
+use crate::host::{Host, Nanos};
 use crate::protocol::sources::Source;
 use crate::protocol::spinning;
 use crate::protocol::threads;
+use crate::protocol::work_source::Wakep;
 use crate::sched::Sched;
 use crate::sched::observer::Observer;
 use crate::types::m::{NextP, SpinningToken};
@@ -17,6 +18,15 @@ use crate::types::p::{OwnedP, PId};
 use alloc::sync::Arc;
 
 impl<H: Host, O: Observer> Sched<H, O> {
+    /// Makes sure that another M looks for work, beside the caller, which holds a P.
+    #[inline]
+    pub(super) fn wake_another(self: &Arc<Self>) {
+        // Not if the only P is the caller's: no other M could run a G, and while the caller holds it there will be no second P.
+        if self.procs() > 1 {
+            self.spinning.wakep(self);
+        }
+    }
+
     /// Is there work in `source`, for an M with `p`; or with `None`, for any M?
     pub(crate) fn has_any(&self, source: Source, p: Option<PId>) -> bool {
         match (source, p) {
@@ -60,5 +70,15 @@ impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
 
     fn startm(&self, p: OwnedP, token: SpinningToken) {
         threads::startm(NextP::Run { p, token: Some(token) }, &self.ms, self);
+    }
+}
+
+impl<H: Host, O: Observer> Wakep for Sched<H, O> {
+    fn wakep(self: Arc<Self>) {
+        self.spinning.wakep(&self);
+    }
+
+    fn announce(self: Arc<Self>, when: Nanos) {
+        self.netpoll.announce(when, &self);
     }
 }

@@ -48,6 +48,15 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// after, in order. A G that runs is waited for until it yields, ends, or enters a system call.
     ///
     /// Not from inside a world that the caller has stopped: it would wait for itself.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// let stopped = sched.stop_the_world(Some(worker));
+    /// // No G runs here, but this one.
+    /// let away = sched.start_the_world(stopped).expect("a G stopped it");
+    /// let (worker, _) = sched.exitsyscall_bound(away);
+    /// # worker }) }
+    /// ```
     pub fn stop_the_world(self: &Arc<Self>, worker: Option<Worker>) -> StoppedWorld {
         let (away, own) = worker.map(|worker| self.leaves(worker)).map(|(m, p)| ((m, p.id()), p)).unzip();
         let (stopper, own) = self.queue_up(own, None);
@@ -58,6 +67,15 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Starts the world: Ps that have work are run, the others are idle. `Some`, if it was stopped by a G: its M has to
     /// come back as from a system call.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let sched = Sched::<Os>::new(Config::default(), (), live).expect("numbers that are allowed");
+    /// let stopped = sched.stop_the_world(None); // this thread is no M
+    /// assert!(sched.start_the_world(stopped).is_none());
+    /// sched.close();
+    /// # }
+    /// ```
     pub fn start_the_world(self: &Arc<Self>, stopped: StoppedWorld) -> Option<Away> {
         self.check(stopped.sched, "StoppedWorld");
         stopped.unspent.spend();
@@ -79,6 +97,18 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// From now on there are `procs` Ps. Returns how many there were. Go: `procresize`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let sched = Sched::<Os>::new(Config { max_procs: 8, ..Config::default() }, (), live).expect("numbers that are allowed");
+    /// let mut stopped = sched.stop_the_world(None);
+    /// assert_eq!(sched.procresize(&mut stopped, 8), Ok(1));
+    /// assert!(sched.procresize(&mut stopped, 9).is_err());
+    /// sched.start_the_world(stopped);
+    /// assert_eq!(sched.procs(), 8);
+    /// sched.close();
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// If there is no place for so many, or it is none.
@@ -103,6 +133,19 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// Runs `f` once under each P, without stopping all of them at once; returns when it has run for all. From any
     /// thread; from inside a G with its `worker`, whose M then has to come back as from a system call. `f` must neither
     /// panic nor wait. The scheduler has no reference to it any more then.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// use spinpark_kernel::protocol::stw::safepoint::SafepointFn;
+    /// let sched = Sched::<Os>::new(Config { procs: 3, ..Config::default() }, (), live).expect("numbers that are allowed");
+    /// let seen = Arc::new(AtomicU64::new(0));
+    /// let count = Arc::clone(&seen);
+    /// let f: Arc<SafepointFn> = Arc::new(move |_| drop(count.fetch_add(1, Ordering::Relaxed)));
+    /// sched.for_each_p(None, &f);
+    /// assert_eq!(seen.load(Ordering::Relaxed), 3);
+    /// sched.close();
+    /// # }
+    /// ```
     pub fn for_each_p(self: &Arc<Self>, worker: Option<Worker>, f: &Arc<SafepointFn>) -> Option<Away> {
         let (away, own) = worker.map(|worker| self.leaves(worker)).map(|(m, p)| ((m, p.id()), p)).unzip();
         let (stopper, own) = self.queue_up(own, Some(f));

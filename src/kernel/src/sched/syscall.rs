@@ -25,6 +25,15 @@ use core::sync::atomic::Ordering::Relaxed;
 impl<H: Host, O: Observer> Sched<H, O> {
     /// The G that `worker` runs is about to make a system call, which may be short: its P stays in its word until a thread
     /// takes it. Go: `entersyscall`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// let away = sched.entersyscall(worker);
+    /// // The system call. Meanwhile the P may be taken: by the monitor, or by an M that stops the world.
+    /// let Ok((worker, g1, way)) = sched.exitsyscall(away, g(1)) else { panic!("there was no P") };
+    /// assert_eq!((g1, way), (g(1), spinpark_kernel::protocol::syscall::Way::Kept));
+    /// # worker }) }
+    /// ```
     #[inline]
     pub fn entersyscall(self: &Arc<Self>, worker: Worker) -> Away {
         let (m, p) = self.leaves(worker);
@@ -32,27 +41,52 @@ impl<H: Host, O: Observer> Sched<H, O> {
         syscall::entersyscall(m, p, self).signed(self.id())
     }
 
-    /// The G that `worker` runs ignores preemption: its P is left as if in a system call, and the monitor hands it off.
-    /// May be called in a signal handler on the M's thread, while that is not inside of the scheduler (see
-    /// [`role`](crate::protocol::role)): it takes no lock and reports nothing. The G runs on without a P, and its M does not count
-    /// against [`max_ms`](crate::sched::config::Config::max_ms) from now on, until the G has left it, or waits, or enters a
-    /// system call; when the G next wants something of the scheduler its M gets a P back by
-    /// [`exitsyscall_bound`](Sched::exitsyscall_bound). Go: `asyncPreempt`.
+    /// Queues `g`, which `worker` has just run, behind all others. Go: `Gosched`.
     ///
-    /// The caller asks [`can_detach`](Sched::can_detach) first.
-    #[inline]
-    pub fn interrupt(self: &Arc<Self>, worker: Worker) -> Away {
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, mut worker| {
+    /// sched.submit(g(8)).expect("it is open");
+    /// sched.yield_now(&mut worker, g(1)); // this M has run it
+    /// let (worker, next) = sched.next(worker).expect("it is open");
+    /// assert_eq!(next, g(8));
+    /// # worker }) }
+    /// ```
+    pub fn yield_now(self: &Arc<Self>, worker: &mut Worker, g: G) {
         self.check(worker.sched, "Worker");
-        let is_detached = worker.is_detached;
-        let (m, p) = worker.take_apart();
-        if !is_detached {
-            self.detaches();
-        }
-        syscall::interrupt(m, p, self).signed(self.id())
+        self.observer.event(Event::Queued { p: None, g: &g, next: false });
+        self.central(|c| c.global.put(g, &self.global_len));
+        self.wake_another();
+    }
+
+    /// Queues `g`, which `worker` has just run, behind what waits under the same P, and wakes no M, unless the ring is
+    /// full: the caller searches next. Go: `goyield`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, mut worker| {
+    /// sched.ready(&mut worker, g(8));
+    /// sched.goyield(&mut worker, g(1)); // this M has run it
+    /// assert_eq!(sched.next_local(&worker), Some(g(8)));
+    /// assert_eq!(sched.next_local(&worker), Some(g(1)));
+    /// # worker }) }
+    /// ```
+    #[inline]
+    pub fn goyield(self: &Arc<Self>, worker: &mut Worker, g: G) {
+        self.check(worker.sched, "Worker");
+        self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: false });
+        self.queue(worker).put(g, |half, g| self.spill(half, g));
     }
 
     /// The preempted G of `away` enters a system call: its M has left its P already, and counts as any other in a system
     /// call from now on. If that is known to block, and the P still is in its word, it is handed off at once.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// let away = sched.interrupt(worker);
+    /// let away = sched.enter_syscall_detached(away, true);
+    /// assert_eq!(sched.detached(), 0);
+    /// let (worker, _) = sched.exitsyscall_bound(away);
+    /// # worker }) }
+    /// ```
     pub fn enter_syscall_detached(self: &Arc<Self>, away: Away, blocks: bool) -> Away {
         self.check(away.sched, "Away");
         let away = away.enters_syscall();
@@ -61,28 +95,6 @@ impl<H: Host, O: Observer> Sched<H, O> {
             self.handoffp(p);
         }
         away
-    }
-
-    /// May the M of `worker` go on without a P? It may if it was detached before; and as many may as
-    /// [`max_detached`](crate::sched::config::Config::max_detached) says, but for a race between two that ask at once. For a
-    /// signal handler.
-    #[inline]
-    pub fn can_detach(&self, worker: &Worker) -> bool {
-        worker.is_detached || self.detached() < self.config.max_detached
-    }
-
-    /// How many Ms run a preempted G without a P, wait with one for its turn, or run one that has had its turn.
-    #[inline]
-    pub fn detached(&self) -> usize {
-        // Relaxed: a bound that two may overstep by one; there is a number for no more Ms than there are.
-        self.detached.load(Relaxed) as usize
-    }
-
-    #[inline]
-    fn detaches(&self) {
-        // Relaxed: counted. A thread that takes the P from the M, and wants another M for it, may miss it: then the monitor
-        // tries again.
-        self.detached.fetch_add(1, Relaxed);
     }
 
     /// An M that was detached serves other Gs again, or its G waits, or is in a system call.
@@ -112,6 +124,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// The same, for a system call that is known to block: its P is handed off at once. Go: `entersyscallblock`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// let away = sched.entersyscallblock(worker); // another M has the P
+    /// let (worker, _) = sched.exitsyscall_bound(away);
+    /// # worker }) }
+    /// ```
     pub fn entersyscallblock(self: &Arc<Self>, worker: Worker) -> Away {
         let (m, p) = self.leaves(worker);
         self.observer.event(Event::Entered { m, p: p.id(), blocks: true });
@@ -120,6 +139,16 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Back from the system call. `Err`: there was no P for `g`, it is queued and an M will run it; the M has to
     /// [`rest`](Sched::rest). Go: `exitsyscall`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// let mut away = sched.entersyscallblock(worker);
+    /// let worker = match sched.exitsyscall(away, g(1)) {
+    ///     Ok((worker, _, _)) => worker,                             // it goes on with G 1
+    ///     Err(m) => sched.rest(m).expect("it is open"),             // G 1 is queued; the M sleeps until there is work
+    /// };
+    /// # worker }) }
+    /// ```
     ///
     /// # Errors
     /// The M.
@@ -136,6 +165,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// Back from the system call, with a G that cannot leave its M: waits for a P if there is none.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// let (worker, way) = sched.exitsyscall_bound(sched.entersyscall(worker));
+    /// assert_eq!(way, spinpark_kernel::protocol::syscall::Way::Kept);
+    /// # worker }) }
+    /// ```
     #[inline]
     pub fn exitsyscall_bound(self: &Arc<Self>, away: Away) -> (Worker, Way) {
         self.check(away.sched, "Away");
@@ -152,6 +188,16 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// An M without a P sleeps until there is work for it. `None`: the scheduler is closed, end the thread.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// let away = sched.entersyscallblock(worker);
+    /// let worker = match sched.exitsyscall(away, g(1)) {
+    ///     Ok((worker, ..)) => worker,
+    ///     Err(m) => sched.rest(m).expect("it is open"),
+    /// };
+    /// # worker }) }
+    /// ```
     #[must_use = "the worker is in it"]
     pub fn rest(self: &Arc<Self>, m: MId) -> Option<Worker> {
         match threads::stopm(m, &self.ms, self) {
@@ -168,6 +214,16 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// The G that `worker` runs, and which cannot leave its M, waits until its M is readied, or spuriously.
     /// Meanwhile its P is handed off. Go: `gopark` of a locked G, `stoplockedm`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// use spinpark_kernel::protocol::locked::{Wake, Woken};
+    /// let (other, m) = (Arc::clone(sched), worker.m());
+    /// thread::spawn(move || other.ready_bound(m));
+    /// let (worker, why) = sched.park_bound(worker, Wake::Outside);
+    /// assert_eq!(why, Woken::Ready);
+    /// # worker }) }
+    /// ```
     pub fn park_bound(self: &Arc<Self>, worker: Worker, wake: Wake) -> (Worker, Woken) {
         self.check(worker.sched, "Worker");
         let m = worker.m;
@@ -193,6 +249,15 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Readies the G that is bound to `m`; if it does not wait yet, its next wait ends at once. From any thread.
     /// Go: `goready` of a locked G.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// use spinpark_kernel::protocol::locked::{Wake, Woken};
+    /// sched.ready_bound(worker.m()); // before its wait: that ends at once
+    /// let (worker, why) = sched.park_bound(worker, Wake::Inside);
+    /// assert_eq!(why, Woken::Ready);
+    /// # worker }) }
+    /// ```
     pub fn ready_bound(self: &Arc<Self>, m: MId) {
         self.central(|c| {
             if c.bound.ready(m, Woken::Ready) {
@@ -201,24 +266,17 @@ impl<H: Host, O: Observer> Sched<H, O> {
         });
     }
 
-    /// Should the G that `worker` runs yield? Its preemption is requested, or every P is wanted. Cheap.
-    #[inline]
-    pub fn should_yield(&self, worker: &Worker) -> bool {
-        // Relaxed: a request, granted a little later.
-        self.wanted.any() || self.proc(worker.p.id()).preempt.load(Relaxed)
-    }
-
-    /// Has the monitor requested its preemption?
-    #[inline]
-    pub fn is_preempted(&self, worker: &Worker) -> bool {
-        // Relaxed: a request.
-        self.proc(worker.p.id()).preempt.load(Relaxed)
-    }
-
     /// The G that `worker` runs, and which cannot leave its M, yields for others: for a stop, for a safepoint, or
     /// for what waits; goes on when it is its turn. From now on its M is detached, if it may be: others may have a thread in
     /// its place, also when it runs again. (Ms that came back and counted again would be all that may be, with a P each, and
     /// the Gs they yield to would have none.) Go: `Gosched` of a locked G.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// sched.submit(g(7)).expect("it is open");
+    /// let worker = sched.yield_bound(worker); // another M runs G 7 meanwhile
+    /// # worker }) }
+    /// ```
     pub fn yield_bound(self: &Arc<Self>, worker: Worker) -> Worker {
         self.check(worker.sched, "Worker");
         // Relaxed: cleared by the owner; a request that comes just now is for a slice that ends here.
@@ -242,11 +300,33 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// Is an M available now, one that sleeps or a new one? Stale as soon as it is known.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// assert!(sched.can_start_m()); // `max_ms` is 512
+    /// # worker }) }
+    /// ```
     pub fn can_start_m(self: &Arc<Self>) -> bool {
         self.central(|c| !c.sleeping.is_empty() || self.may_start(c))
     }
 
     /// `worker`'s thread ends, though the scheduler is open: its G ended while it was bound. Go: `mexit`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let life = |sched: &Arc<Sched<Os>>, worker| {
+    ///     let Some((worker, _)) = sched.next(worker) else { return };
+    ///     sched.end(worker); // one G a thread
+    /// };
+    /// let sched = Sched::new(Config::default(), (), life).expect("numbers that are allowed");
+    /// (1..=3).for_each(|n| sched.submit(g(n)).expect("it is open"));
+    /// while sched.snapshot().global > 0 {
+    ///     thread::yield_now();
+    /// }
+    /// sched.close();
+    /// assert_eq!(sched.lost(), 0);
+    /// # }
+    /// ```
     pub fn end(self: &Arc<Self>, worker: Worker) {
         let (m, p) = self.leaves(worker);
         self.handoffp(p);

@@ -6,13 +6,17 @@
 //! thread that takes an idle P or starts the world sees there that the monitor sleeps, and wakes it. Before that it takes
 //! some long pauses, which only the closing of the scheduler ends.
 //!
+//! What it requests, preemption, is here too: how a G is asked for it, and how one that ignores it loses its P.
+//!
 //! Without a monitor the kernel works, but a P whose M entered a system call by `entersyscall` stays there, and Ms that
 //! sleep for long never end.
 //!
 //! Checked by: verification/src/models/{monitor,lists,pairs,whole}.rs, proptests/tests/sysmon.rs
 
 use crate::host::{Host, Nanos, Parker, SpawnError};
+use crate::protocol::find::Worker;
 use crate::protocol::stw::wanted::Want;
+use crate::protocol::syscall::{self, Away};
 use crate::protocol::sysmon::{Around, Observed, Pace, SysmonTick, Verdict};
 use crate::sched::Sched;
 use crate::sched::central::{Central, Monitor};
@@ -43,6 +47,14 @@ enum Doze {
 impl<H: Host, O: Observer> Sched<H, O> {
     /// Starts the monitor, once. It ends when the scheduler is closed.
     ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let sched = Sched::<Os>::new(Config::default(), (), live).expect("numbers that are allowed");
+    /// sched.start_sysmon().expect("there can be a thread");
+    /// sched.close(); // ends the monitor
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// If the host cannot start a thread.
     pub fn start_sysmon(self: &Arc<Self>) -> Result<(), SpawnError> {
@@ -56,6 +68,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// What the monitor remembers at first.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// let mut ticks = sched.watch();
+    /// sched.tick(&mut ticks, Os::now());
+    /// # worker }) }
+    /// ```
     pub fn watch(&self) -> SysmonTicks {
         SysmonTicks { seen: (0..self.config.capacity()).map(|_| SysmonTick::default()).collect(), pace: Pace::new() }
     }
@@ -98,6 +117,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// The monitor ticks for some time, if it sleeps until it is woken.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// sched.rouse_sysmon(); // there is none: nothing happens
+    /// # worker }) }
+    /// ```
     pub fn rouse_sysmon(self: &Arc<Self>) {
         self.central(|c| self.rouse_monitor(c));
     }
@@ -113,6 +138,18 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Checks every P once: retakes it, or requests preemption of its G. Returns whether it took a P out of a system call.
     /// Called by the monitor; an embedder without one may call it now and then. Go: `retake`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// let mut ticks = sched.watch();
+    /// let away = sched.entersyscall(worker);
+    /// // Two ticks see the P in the same system call, and no M that is idle.
+    /// while !sched.tick(&mut ticks, Os::now()) {
+    ///     thread::sleep(Duration::from_millis(1));
+    /// }
+    /// let (worker, _) = sched.exitsyscall_bound(away);
+    /// # worker }) }
+    /// ```
     pub fn tick(self: &Arc<Self>, watch: &mut SysmonTicks, now: Nanos) -> bool {
         self.sources.iter().for_each(|source| source.tick(now));
         self.sysmon_netpoll(now);
@@ -136,6 +173,82 @@ impl<H: Host, O: Observer> Sched<H, O> {
             self.spinning.wakep(self);
         }
         retook
+    }
+
+    /// Should the G that `worker` runs yield? Its preemption is requested, or every P is wanted. Cheap.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// assert!(!sched.should_yield(&worker)); // not yet for so long as `Config::slice`, and there is no monitor to ask for it
+    /// # worker }) }
+    /// ```
+    #[inline]
+    pub fn should_yield(&self, worker: &Worker) -> bool {
+        // Relaxed: a request, granted a little later.
+        self.wanted.any() || self.proc(worker.p.id()).preempt.load(Relaxed)
+    }
+
+    /// Has the monitor requested its preemption?
+    #[inline]
+    pub fn is_preempted(&self, worker: &Worker) -> bool {
+        // Relaxed: a request.
+        self.proc(worker.p.id()).preempt.load(Relaxed)
+    }
+
+    /// The G that `worker` runs ignores preemption: its P is left as if in a system call, and the monitor hands it off.
+    /// May be called in a signal handler on the M's thread, while that is not inside of the scheduler (see
+    /// [`role`](crate::protocol::role)): it takes no lock and reports nothing. The G runs on without a P, and its M does not count
+    /// against [`max_ms`](crate::sched::config::Config::max_ms) from now on, until the G has left it, or waits, or enters a
+    /// system call; when the G next wants something of the scheduler its M gets a P back by
+    /// [`exitsyscall_bound`](Sched::exitsyscall_bound). Go: `asyncPreempt`.
+    ///
+    /// The caller asks [`can_detach`](Sched::can_detach) first.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// // In a signal handler, where `can_detach` says so. G 1 goes on without a P, until it wants something of the scheduler:
+    /// let away = sched.interrupt(worker);
+    /// assert_eq!(sched.detached(), 1);
+    /// let (worker, _) = sched.exitsyscall_bound(away);
+    /// # worker }) }
+    /// ```
+    #[inline]
+    pub fn interrupt(self: &Arc<Self>, worker: Worker) -> Away {
+        self.check(worker.sched, "Worker");
+        let is_detached = worker.is_detached;
+        let (m, p) = worker.take_apart();
+        if !is_detached {
+            self.detaches();
+        }
+        syscall::interrupt(m, p, self).signed(self.id())
+    }
+
+    /// May the M of `worker` go on without a P? It may if it was detached before; and as many may as
+    /// [`max_detached`](crate::sched::config::Config::max_detached) says, but for a race between two that ask at once. For a
+    /// signal handler.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// assert!(!sched.can_detach(&worker)); // `max_detached` is 0
+    /// # worker }) }
+    /// ```
+    #[inline]
+    pub fn can_detach(&self, worker: &Worker) -> bool {
+        worker.is_detached || self.detached() < self.config.max_detached
+    }
+
+    /// How many Ms run a preempted G without a P, wait with one for its turn, or run one that has had its turn.
+    #[inline]
+    pub fn detached(&self) -> usize {
+        // Relaxed: a bound that two may overstep by one; there is a number for no more Ms than there are.
+        self.detached.load(Relaxed) as usize
+    }
+
+    #[inline]
+    pub(super) fn detaches(&self) {
+        // Relaxed: counted. A thread that takes the P from the M, and wants another M for it, may miss it: then the monitor
+        // tries again.
+        self.detached.fetch_add(1, Relaxed);
     }
 
     /// Requests preemption of the G that runs under `p`. Go: `preemptone`.

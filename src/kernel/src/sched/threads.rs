@@ -10,6 +10,7 @@
 
 use crate::host::{Host, SpawnError};
 use crate::protocol::find::Worker;
+use crate::protocol::spinning;
 use crate::protocol::threads::{self, Available};
 use crate::sched::Sched;
 use crate::sched::central::Central;
@@ -50,10 +51,56 @@ impl<H: Host, O: Observer> Drop for Lives<'_, H, O> {
 }
 
 impl<H: Host, O: Observer> Sched<H, O> {
+    /// Starts the first M, to know that there can be one. From then on a refused thread only delays work.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let sched = Sched::<Os>::new(Config::default(), (), live).expect("numbers that are allowed");
+    /// sched.start().expect("there can be a thread");
+    /// sched.close();
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the host cannot start a thread.
+    pub fn start(self: &Arc<Self>) -> Result<(), SpawnError> {
+        let Some(m) = self.central(|c| self.reserve(c)) else { return Ok(()) };
+        match spinning::Neighbours::pidleget(self, || ()) {
+            Some(p) => self.ms[m.index()].set_nextp(NextP::Run { p, token: Some(self.spinning.become_spinning()) }),
+            None => {
+                self.exited(m); // every P is in use: there are Ms already
+                return Ok(());
+            }
+        }
+        let started = threads::Neighbours::newm(self, m);
+        if started.is_err()
+            && let Some(nextp) = self.ms[m.index()].take_nextp()
+        {
+            threads::give_back(nextp, Some(m), &self.ms, self);
+        }
+        started
+    }
+
     /// How many Ms were lost: a panic came out of the function that is their life, or it returned without its worker, which was dropped
     /// (in itself a panic) or is held elsewhere. Such an M keeps its number and its P, whose Gs other Ms steal, if there are other
     /// Ps. [`close`](Sched::close) does not wait for it, and gives its Gs back, but for the one that ran. Catch panics around each
     /// task, and keep the worker out of it, so that no M is lost.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let life = |sched: &Arc<Sched<Os>>, worker| {
+    ///     let (_worker, g) = sched.next(worker).expect("it is open");
+    ///     panic!("in {g:?}");
+    /// };
+    /// let sched = Sched::new(Config::default(), (), life).expect("numbers that are allowed");
+    /// sched.submit(g(1)).expect("it is open");
+    /// while sched.lost() == 0 {
+    ///     thread::yield_now();
+    /// }
+    /// sched.submit(g(2)).expect("it is open"); // it never runs: the only P is lost too
+    /// assert_eq!(sched.close(), [g(2)]);
+    /// # }
+    /// ```
     pub fn lost(self: &Arc<Self>) -> usize {
         self.central(|c| c.lost)
     }
@@ -64,6 +111,24 @@ impl<H: Host, O: Observer> Sched<H, O> {
             self.ps.iter().for_each(|p| c.global.put_batch(p.queue.drain(), &self.global_len));
         }
         core::iter::from_fn(|| c.global.get(&self.global_len)).collect()
+    }
+
+    /// An M has ended, or was never needed.
+    pub(super) fn exited(self: &Arc<Self>, m: MId) {
+        let is_wanted = self.central(|c| {
+            self.free_m(c, m);
+            let is_wanted = !c.closed && core::mem::take(&mut c.must_retry);
+            if !is_wanted {
+                self.end_m(c);
+            }
+            is_wanted
+        });
+        if is_wanted {
+            // An M was refused; now there is a number for one. Until it is asked for, this M counts as alive: a thread that
+            // closes the scheduler waits for it, and no deadlock is seen.
+            self.spinning.wakep(self);
+            self.central(|c| self.end_m(c));
+        }
     }
 
     /// `m` got a P, and starts to spin if it is counted.

@@ -12,6 +12,11 @@ use crate::types::m::MId;
 use core::num::NonZeroU64;
 
 /// A task. The embedder puts a number or a pointer into it and gets it back when the task is to run.
+///
+/// * **A `G` that is dropped is forgotten**: it has no `Drop`, so what it stands for is neither run nor freed. Take the number out, by
+///   [`into_raw`](G::into_raw) or [`into_address`](G::into_address), and free that.
+/// * **One number in two Gs runs twice**, perhaps at once: the kernel compares no numbers. Give a type that owns the task, and makes its
+///   `G` by value, and a second one cannot be made (the runtime's `Task` is such a type).
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a G that is dropped never runs"]
 pub struct G(NonZeroU64);

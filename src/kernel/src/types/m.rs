@@ -146,4 +146,3 @@ impl<H: Host> M<H> {
 
 static_assertions::assert_impl_all!(SpinningToken: Send, Sync);
 static_assertions::assert_not_impl_any!(SpinningToken: Copy, Clone);
-static_assertions::assert_not_impl_any!(NextP: Copy, Clone);

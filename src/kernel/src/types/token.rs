@@ -10,7 +10,6 @@ use core::marker::PhantomData;
 pub(crate) struct Unspent<D>(PhantomData<fn() -> D>);
 
 impl<D> Unspent<D> {
-    #[inline(always)]
     pub(crate) fn new() -> Self {
         Unspent(PhantomData)
     }
