@@ -47,5 +47,5 @@ pub(crate) fn foreign(what: &str) -> ! {
     panic!("sched: this {what} belongs to another scheduler");
 }
 
-static_assertions::assert_not_impl_any!(Unspent<crate::types::p::OwnedP>: Copy, Clone);
-static_assertions::assert_eq_size!(Unspent<crate::types::p::OwnedP>, ());
+static_assertions::assert_not_impl_any!(Unspent<u8>: Copy, Clone);
+static_assertions::assert_eq_size!(Unspent<u8>, ());
