@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Of all that compile, so many may be argued: 209 of the kernel's 2,558, 220 of the 1,801 of tasks and waits.
-const ARGUED: usize = 429;
+/// Of all that compile, so many may be argued: 210 of the kernel's 2,558, 220 of the 1,801 of tasks and waits.
+const ARGUED: usize = 430;
 
 /// One argument is about at most so many: what is said of more is true of none in particular.
 const BY_ONE_ARGUMENT: usize = 4;
@@ -47,7 +47,7 @@ fn root() -> PathBuf {
 
 fn kernel(placing: &Placing) -> Vec<Step> {
     let mut steps = Vec::new();
-    let source = root().join("src");
+    let source = root().join("src/kernel/src");
     for path in mutated_sources(&source).expect("the sources are there") {
         let file = path.strip_prefix(&source).expect("it is below").to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).expect("it is text");
@@ -70,7 +70,7 @@ fn a_survivors_pattern_matches_as_many_mutants_of_its_kind_as_it_states() {
     let text = fs::read_to_string(root().join("verification/survivors.toml")).expect("it is there");
     let survivors: Survivors = toml::from_str(&text).expect("it is well formed");
     let all = all_that_compile();
-    let mut argued = BTreeSet::new();
+    let (mut argued, mut wrong) = (BTreeSet::new(), Vec::new());
     let of_two_lines = survivors.pair.iter().map(|entry| (entry, true));
     for (Entry { file, mutants }, is_pair) in survivors.step.iter().map(|entry| (entry, false)).chain(of_two_lines) {
         let together: usize = mutants.iter().map(|pattern| pattern.count).sum();
@@ -88,12 +88,15 @@ fn a_survivors_pattern_matches_as_many_mutants_of_its_kind_as_it_states() {
                 is_of_the_sort && step.file == *file && step.kind.name() == kind && is_there
             };
             let found: Vec<String> = all.iter().filter(is_about).map(Step::name).collect();
-            assert_eq!(found.len(), *count, "{file} {kind} {at}: it states {count}, and matches {found:#?}");
+            if found.len() != *count {
+                wrong.push(format!("{file} {kind} {at}: it states {count}, and matches {found:#?}"));
+            }
             for name in found {
                 assert!(argued.insert(name.clone()), "{name} is argued twice");
             }
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
     let pairs = argued.iter().filter(|name| name.contains(" (two lines): ")).count();
     let steps = argued.len() - pairs;
     assert!(steps <= ARGUED, "{steps} mutants are argued, and {ARGUED} may be");
@@ -114,8 +117,9 @@ fn a_list_names_mutants_of_the_kernel_each_in_one_way() {
     let keys: BTreeSet<String> = kernel(&Placing::default()).iter().map(Step::key).collect();
     let Placing { copied, alone, stillborn, .. } = placing();
     let mut seen = BTreeSet::new();
+    let gone: Vec<&String> = copied.iter().chain(&alone).chain(&stillborn).filter(|&key| !keys.contains(key)).collect();
+    assert!(gone.is_empty(), "there are none of {gone:#?}: run `cargo run -p spinpark-mutator --bin prune` again");
     for key in copied.iter().chain(&alone).chain(&stillborn) {
-        assert!(keys.contains(key), "there is no {key}: run `cargo run -p spinpark-mutator --bin prune` again");
         assert!(seen.insert(key), "{key} is in two lists");
     }
 }
