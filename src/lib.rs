@@ -1,45 +1,109 @@
-//! # spinpark
+//! A work-stealing runtime for Rust: futures and closures as tasks, timers, sockets, channels, `select!`, and calls that may block. It
+//! schedules as Go does, and its concurrency protocols are model-checked in the very source that runs.
 //!
-//! The G-M-P scheduler of Go, in Rust, with its protocols isolated behind traits, so that model checkers explore the
-//! very source that runs on real cores.
+//! # The first ten minutes
 //!
-//! ```text
-//!   go(f) ──► G ──► global queue ──┬──────────────────────────────────────────┐
-//!                                  │ one in 61, or nothing else               │
-//!                                  ▼                                          ▼
-//!   M0 ── holds ── P0: runnext ▣  ring ▣ ▣ ▣ ▢      M1 ── holds ── P1: runnext ▢  ring ▢ ▢ ▢ ▢
-//!                                      └────────── half of it, stolen ─────────────────►
-//!   M2 ── sleeps                                    P2: idle
-//!                       which thread wakes M2 when one more G comes?
+//! **Run something.** [`run`] builds a runtime, runs a future, and returns its value; with the feature `macros` so does
+//! [`#[spinpark::main]`](main). A [`Runtime`] that is kept has [`block_on`](Runtime::block_on), and a [`Builder`] for its numbers.
+//!
+//! ```
+//! let runtime = spinpark::Runtime::builder().procs(4).build()?; // four tasks run at once
+//! let answer = runtime.block_on(async { 6 * 7 })?; // a deadlock is an error, not silence
+//! assert_eq!(answer, 42);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! * **G**: a task; to the kernel one number, moved and never copied.
-//! * **M**: a thread that runs Gs.
-//! * **P**: the right to run them, with a queue. There are as many as Gs may run at once.
+//! **Spawn.** [`spawn`] makes a task of a future, [`go`] one of a closure, [`JoinSet`] keeps many. See [`task`].
 //!
-//! # Three doors
+//! ```
+//! # spinpark::run(async {
+//! let future = spinpark::spawn(async { 40 });
+//! let closure = spinpark::go(|| 2);
+//! assert_eq!(future.await? + closure.await?, 42);
+//! # Ok::<(), spinpark::JoinError>(()) }).unwrap();
+//! ```
 //!
-//! | you want | take | begin with |
-//! |----------|------|------------|
-//! | to run tasks | the runtime: `Runtime`, `spawn`, `go` | [the tour]; if you know Go: [coming from Go] |
-//! | a scheduler under a runtime of your own | the kernel: the crate [`spinpark_kernel`], here by the name of [`kernel`] | [embedding] |
-//! | to check a lock or a queue of your own | the checker: the crate `rc11` | [its page] |
+//! **Channels and locks.** [`chan`] is tokio's `mpsc`, with receivers that can be cloned; [`sync`] has `Mutex`, `Semaphore`, `oneshot`,
+//! `watch`, `broadcast`. **Select** waits for several things, and takes one: [`select!`].
 //!
-//! Not sure? [Which one do I need?]
+//! ```
+//! use spinpark::{chan, select, spawn};
+//! use std::time::Duration;
 //!
+//! # spinpark::run(async {
+//! let (sender, receiver) = chan::bounded(8);
+//! spawn(async move { sender.send("hello").await });
+//! select! {
+//!     word = receiver.recv() => assert_eq!(word, Ok("hello")),
+//!     timeout(Duration::from_secs(5)) => panic!("no word in time"),
+//! }
+//! # });
+//! ```
+//!
+//! **Time and sockets.** [`time`] has `sleep`, `timeout`, `interval`; [`net`] TCP, UDP and Unix sockets; [`fs`], [`io`], [`process`] and
+//! [`signal`] files, pipes, child processes and Ctrl-C.
+//!
+//! ```
+//! use spinpark::{net, spawn, time};
+//! use std::time::Duration;
+//!
+//! # spinpark::run(async {
+//! let listener = net::TcpListener::bind("127.0.0.1:0").await?;
+//! let address = listener.local_addr()?;
+//! spawn(async move {
+//!     let (stream, _peer) = listener.accept().await?;
+//!     stream.write_all(b"hello").await
+//! });
+//! let stream = net::TcpStream::connect(address).await?;
+//! let mut word = [0; 5];
+//! time::timeout(Duration::from_secs(5), stream.read_exact(&mut word)).await??;
+//! assert_eq!(&word, b"hello");
+//! # Ok::<(), std::io::Error>(()) }).unwrap();
+//! ```
+//!
+//! **What blocks** is called inside of [`blocking`], where it stands: other tasks run meanwhile, and nothing has to be `'static`.
+//!
+//! ```
+//! # spinpark::run(async {
+//! let name = String::from(".");
+//! let is_there = spinpark::blocking(|| std::fs::exists(&name));
+//! assert!(is_there.unwrap());
+//! # });
+//! ```
+//!
+//! **Shut down.** A [`CancellationToken`](sync::CancellationToken) tells tasks to end, a [`TaskTracker`] waits until they
+//! have, [`Runtime::shutdown_timeout`] waits no longer than you say: see [graceful shutdown](task#graceful-shutdown).
+//!
+//! # What is where
+//!
+//! | module | what is in it |
+//! |--------|---------------|
+//! | [`task`] | spawning, joining, groups of tasks, blocking calls, task-locals, graceful shutdown |
+//! | [`time`] | `sleep`, `timeout`, `interval` |
+//! | [`net`] | TCP, UDP and Unix sockets; names looked up |
+//! | [`io`] | pipes, the standard streams, any file descriptor |
+//! | [`fs`] | files |
+//! | [`sync`] | locks, semaphores, `oneshot`, `watch`, `broadcast`, `Notify`, cancellation |
+//! | [`chan`] | channels |
+//! | [`process`], [`signal`] | child processes; Ctrl-C and other signals |
+//! | [`runtime`] | `Runtime`, `Builder`, `Handle`; metrics, deadlock reports, stopping the world |
+//! | [`deterministic`], [`trace`] | a runtime that does the same again, for tests; what a runtime did, event by event |
+//!
+//! You come from tokio: [thirty idioms side by side][tokio]. From Go: [Go's way][Go], and [Go's names][names]. From neither: [the tour].
+//! Of the three crates of this project you may want another one: [which one do I need?]
+//! The scheduler alone, `no_std`, for a runtime of your own, is the crate [`spinpark_kernel`], here by the name of [`kernel`].
+//!
+//! [tokio]: https://github.com/spinpark/spinpark/blob/main/docs/guide/from-tokio.md
+//! [Go]: https://github.com/spinpark/spinpark/blob/main/docs/guide/from-go.md
+//! [names]: https://github.com/spinpark/spinpark/blob/main/docs/guide/coming-from-go.md
 //! [the tour]: https://github.com/spinpark/spinpark/blob/main/docs/guide/tour.md
-//! [coming from Go]: https://github.com/spinpark/spinpark/blob/main/docs/guide/coming-from-go.md
-//! [embedding]: https://github.com/spinpark/spinpark/blob/main/docs/guide/embedding.md
-//! [its page]: https://github.com/spinpark/spinpark/blob/main/verification/rc11/README.md
-//! [Which one do I need?]: https://github.com/spinpark/spinpark/blob/main/docs/guide/which-one.md
+//! [which one do I need?]: https://github.com/spinpark/spinpark/blob/main/docs/guide/which-one.md
 //!
-//! # An example
+//! # Errors and cancellation
 //!
-//! ```
-//! let runtime = spinpark::Runtime::builder().procs(4).build().expect("numbers that are allowed, and a thread");
-//! let sum = runtime.go(|| (1..=10).sum::<u32>());
-//! assert_eq!(sum.join().expect("it did not panic"), 55);
-//! ```
+//! A future that is dropped is a wait that was given up. Each `async` function says under *Cancel safety* what it has done by then.
+//! What needs a runtime and finds none returns an error with [`NotInRuntime`] in it, or panics if it
+//! cannot; the text names what was called. A panic ends its task alone, and is the [`JoinError`] of its handle.
 //!
 //! # Unsafe code
 //!
@@ -67,7 +131,10 @@
 
 extern crate alloc;
 
+pub mod io;
 pub mod runtime;
+#[doc(alias = "graceful shutdown")]
+pub mod task;
 
 // The kernel's folders, by the names that the runtime uses.
 #[doc(no_inline)]
@@ -75,25 +142,37 @@ pub use spinpark_kernel as kernel;
 pub(crate) use spinpark_kernel::{host, waits};
 
 #[cfg(feature = "hyper")]
+#[doc(inline)]
 pub use runtime::hyper;
 #[cfg(all(unix, feature = "process"))]
+#[doc(inline)]
 pub use runtime::process;
 #[cfg(all(unix, feature = "signal"))]
+#[doc(inline)]
 pub use runtime::signal;
 #[cfg(feature = "futures")]
+#[doc(inline)]
 pub use runtime::stream;
 #[cfg(feature = "tokio-compat")]
+#[doc(inline)]
 pub use runtime::tokio_compat;
-pub use runtime::trace;
+#[doc(inline)]
 pub use runtime::{
-    AbortHandle, AbortOnDropHandle, AccessError, BlockedTask, Blocking, BuildError, Builder, Deadlock, Dump,
-    EnterGuard, ErrGroup, Handle, Histogram, JoinError, JoinHandle, JoinMap, JoinSet, LocalKey, LocalSet, Metrics,
-    NoThread, NotInRuntime, PMetrics, Panic, Poller, Runtime, Scope, ScopedJoinHandle, SetProcsError, ShutdownError,
-    StopError, TaskBuilder, TaskId, TaskLocalFuture, TaskTracker, TaskTrackerToken, TaskTrackerWait, ThreadLock,
-    TrackedFuture, Unstarted, Wait, WaitingTask, YieldNow, blocking, checkpoint, go, lock_thread, run, scope, spawn,
-    stop_the_world, syscall, time, try_blocking, try_go, try_spawn, yield_now,
+    Builder, Handle, JoinError, JoinHandle, Runtime, blocking, go, run, scope, spawn, syscall, yield_now,
 };
-pub use runtime::{chan, deterministic, fs, net, sync};
+#[doc(inline)]
+pub use runtime::{chan, deterministic, fs, net, sync, time, trace};
+// Their pages are in `task` and `runtime`.
+#[doc(hidden)]
+pub use runtime::{
+    AbortHandle, AbortOnDropHandle, AccessError, BlockedTask, Blocking, BuildError, Deadlock, Dump, EnterGuard,
+    ErrGroup, Histogram, JoinMap, JoinSet, LocalKey, LocalSet, Metrics, NoThread, NotInRuntime, PMetrics, Panic,
+    Poller, Scope, ScopedJoinHandle, SetProcsError, ShutdownError, StopError, TaskBuilder, TaskId, TaskLocalFuture,
+    TaskTracker, TaskTrackerToken, TaskTrackerWait, ThreadLock, TrackedFuture, Unstarted, Wait, WaitingTask, YieldNow,
+    checkpoint, lock_thread, stop_the_world, try_blocking, try_go, try_spawn,
+};
+/// Runs an `async fn main` on a [`Runtime`]. With the feature `macros`.
+///
 /// ```
 /// #[spinpark::main]
 /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -104,6 +183,8 @@ pub use runtime::{chan, deterministic, fs, net, sync};
 /// ```
 #[cfg(feature = "macros")]
 pub use spinpark_macros::main;
+/// Runs an `async` test on a [`Runtime`]. With the feature `macros`.
+///
 /// ```
 /// #[spinpark::test(procs = 1)]
 /// async fn a_task_has_a_value() {
@@ -112,16 +193,6 @@ pub use spinpark_macros::main;
 /// ```
 #[cfg(feature = "macros")]
 pub use spinpark_macros::test;
-
-/// Any file descriptor ([`AsyncFd`](io::AsyncFd)), pipes, and the standard streams. Sockets are in [`net`], files in [`fs`].
-pub mod io {
-    #[cfg(unix)]
-    pub use crate::runtime::{
-        AsyncFd, AsyncFdReadyGuard, Interest, PipeReader, PipeWriter, Ready, SpliceFrom, SpliceTo, TryIoError, pipe,
-        splice,
-    };
-    pub use crate::runtime::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
-}
 
 /// The README's example compiles and runs.
 #[cfg(doctest)]

@@ -54,6 +54,7 @@ impl Runtime {
     /// assert!(from.elapsed() < Duration::from_secs(2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(alias = "graceful shutdown")]
     pub fn shutdown_timeout(mut self, timeout: Duration) {
         self.is_open = false;
         let tasks = self.handle.tasks.clone();

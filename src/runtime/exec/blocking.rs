@@ -25,6 +25,7 @@ use core::panic::Location;
 /// ```
 #[inline]
 #[track_caller]
+#[doc(alias = "block_in_place")]
 pub fn syscall<R>(f: impl FnOnce() -> R) -> R {
     let _back = Return::after_leaving(Call::at(Location::caller()));
     f()
@@ -44,6 +45,7 @@ pub fn syscall<R>(f: impl FnOnce() -> R) -> R {
 /// runtime.go(|| spinpark::blocking(|| std::thread::sleep(std::time::Duration::from_millis(1))));
 /// ```
 #[track_caller]
+#[doc(alias = "spawn_blocking")]
 pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     let _back = Return::after_leaving(Call::said_to_block_at(Location::caller()));
     f()

@@ -14,6 +14,7 @@ use crate::runtime::host::sim::{self, sim_host::Sim};
 /// [`Builder::preemption`](crate::Builder::preemption)), and goes on as one thread more; a
 /// [`stop_the_world`](crate::Runtime::stop_the_world) has to wait for it.
 #[inline]
+#[doc(alias = "consume_budget")]
 pub fn checkpoint() {
     match Context::is_asked_on::<Cores>() {
         Some(false) => (),

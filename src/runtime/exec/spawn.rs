@@ -118,6 +118,7 @@ where
 /// If the caller is no task of a [`Runtime`](crate::Runtime). Use [`Runtime::go`](crate::Runtime::go) or a
 /// [`Handle`](crate::Handle) from other threads, or [`try_go`] if you cannot know.
 #[track_caller]
+#[doc(alias = "goroutine")]
 pub fn go<F, T>(f: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,

@@ -63,6 +63,7 @@ use std::sync::Arc;
 /// A channel with room for `capacity` values: a send waits while it is full. With room for none it is a
 /// [`rendezvous`]. Memory is taken as values come. Go: `make(chan T, capacity)`.
 #[must_use]
+#[doc(alias("mpsc", "channel"))]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     let channel = Arc::new(Channel::new(capacity));
     (Sender { channel: Arc::clone(&channel) }, Receiver { channel })
@@ -77,6 +78,7 @@ pub fn rendezvous<T>() -> (Sender<T>, Receiver<T>) {
 /// A channel with room for everything: a send never waits. Nothing slows down a sender that is faster than the receivers; Go
 /// has no such channel for that reason.
 #[must_use]
+#[doc(alias = "unbounded_channel")]
 pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
     bounded(usize::MAX)
 }
