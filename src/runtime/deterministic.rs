@@ -86,12 +86,31 @@ pub fn pause(time: Duration) {
 /// The moment that it is, as timers of the caller's runtime see it: in a deterministic one the simulated time, else
 /// [`Instant::now`]. For [`sleep_until`](crate::time::sleep_until) and
 /// [`interval_at`](crate::time::interval_at), and to measure.
+///
+/// ```
+/// use spinpark::{deterministic, time::sleep};
+/// use std::time::Duration;
+///
+/// let runtime = spinpark::Runtime::builder().deterministic(7).build()?;
+/// runtime.block_on(async {
+///     let from = deterministic::now();
+///     sleep(Duration::from_secs(3600)).await; // at once
+///     assert!(deterministic::now() - from >= Duration::from_secs(3600));
+///     assert!(deterministic::elapsed() >= Some(Duration::from_secs(3600)));
+/// })?;
+/// let place = runtime.spawn(async { deterministic::place() }).join()?;
+/// assert!(place.is_some(), "a task runs somewhere");
+/// assert_eq!(deterministic::seed(), Some(7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn now() -> Instant {
     clock::instant()
 }
 
 /// How much simulated time has gone by since the deterministic runtime of this thread was built. `None`: it has none.
+///
+/// An example is at [`now`].
 #[must_use]
 pub fn elapsed() -> Option<Duration> {
     sim::elapsed()
@@ -101,6 +120,18 @@ pub fn elapsed() -> Option<Duration> {
 ///
 /// # Panics
 /// If `n` is 0.
+///
+/// ```
+/// use spinpark::deterministic;
+///
+/// let draw = |seed| {
+///     let _runtime = spinpark::Runtime::builder().deterministic(seed).build().expect("a runtime");
+///     let drawn = [(); 8].map(|()| deterministic::choose(6));
+///     (drawn, deterministic::fingerprint())
+/// };
+/// assert_eq!(draw(7), draw(7));
+/// assert!(deterministic::choose(6) < 6);
+/// ```
 #[must_use]
 pub fn choose(n: usize) -> usize {
     assert!(n > 0, "there is no number below 0 to choose");

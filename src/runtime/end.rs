@@ -14,6 +14,15 @@ impl Runtime {
     ///
     /// # Errors
     /// [`ShutdownError`], with the runtime, if the caller is one of its own tasks, which cannot wait for itself.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let task = runtime.spawn(std::future::pending::<()>());
+    /// let never_started = runtime.shutdown()?;
+    /// drop(never_started);
+    /// assert!(task.join().unwrap_err().is_cancelled());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn shutdown(mut self) -> Result<Vec<Unstarted>, ShutdownError> {
         if self.is_own_task() {
             return Err(ShutdownError(self));
@@ -111,6 +120,16 @@ impl Unstarted {
     /// Runs it on this thread, after all. Its handle gets the value, or the panic. The task is then outside of a
     /// runtime: [`go`](crate::go) panics in it; and it is run once: if it has to wait, or yields, it is
     /// dropped, and its handle says [`ShutDown`](crate::JoinError::ShutDown).
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let task = runtime.go(|| 1);
+    /// for unstarted in runtime.shutdown()? {
+    ///     unstarted.run(); // none, if the task was faster
+    /// }
+    /// assert_eq!(task.join()?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn run(self) {
         self.0.run_last();
     }

@@ -20,6 +20,31 @@ use core::future::Future;
 use core::panic::Location;
 
 /// Runs tasks on a [`Runtime`](crate::Runtime) that another owner keeps. Does not keep it open.
+///
+/// ```
+/// use spinpark::Handle;
+///
+/// let runtime = spinpark::Runtime::builder().procs(1).max_procs(2).build()?;
+/// let handle = runtime.handle();
+/// let from_afar = std::thread::spawn(move || {
+///     let (future, closure) = (handle.spawn(async { 40 }), handle.go(|| 2));
+///     let sum = handle.block_on(async { Ok::<_, spinpark::JoinError>(future.await? + closure.await?) });
+///     assert_eq!(handle.run(async { 1 }), 1);
+///     assert_eq!(handle.stop_the_world(|| 1), Ok(1));
+///     assert_eq!(handle.set_procs(2), Ok(1));
+///     handle.for_each_p(|p| println!("P{p}")).expect("the world runs");
+///     println!("{} {:?}", handle.schedtrace(), handle.metrics());
+///     sum
+/// });
+/// assert_eq!(from_afar.join().expect("no panic")??, 42);
+///
+/// assert!(Handle::try_current().is_err());
+/// let handle = runtime.handle();
+/// let _inside = handle.enter();
+/// assert!(Handle::try_current().is_ok());
+/// handle.when_idle(|| println!("nothing else to do"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Handle {
     pub(super) tasks: Tasks,

@@ -33,11 +33,23 @@ impl Runtime {
     ///
     /// # Errors
     /// If the system does not give a thread.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::new()?;
+    /// assert_eq!(runtime.block_on(async { 1 })?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> Result<Runtime, BuildError> {
         Self::builder().build()
     }
 
     /// A runtime with other numbers.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(2).thread_name("web").build()?;
+    /// assert_eq!(runtime.block_on(async { 1 })?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn builder() -> Builder {
         Builder::new()
     }
@@ -162,6 +174,12 @@ impl Runtime {
     ///
     /// # Errors
     /// [`StopError::Nested`] if it is called from inside `f`.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(2).build()?;
+    /// assert_eq!(runtime.stop_the_world(|| "no task runs")?, "no task runs");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stop_the_world<R>(&self, f: impl FnOnce() -> R) -> Result<R, StopError> {
         self.handle.stop_the_world(f)
     }
@@ -171,6 +189,13 @@ impl Runtime {
     /// # Errors
     /// [`SetProcsError`] if it is none, or more than the runtime has room for
     /// ([`max_procs`](Builder::max_procs)), or if the caller has stopped the world.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).max_procs(4).build()?;
+    /// assert_eq!(runtime.set_procs(3)?, 1);
+    /// assert_eq!(runtime.metrics().procs, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn set_procs(&self, n: usize) -> Result<usize, SetProcsError> {
         self.handle.set_procs(n)
     }
@@ -183,6 +208,17 @@ impl Runtime {
     ///
     /// # Errors
     /// [`StopError::Nested`] if the caller has stopped the world.
+    ///
+    /// ```
+    /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering::Relaxed}};
+    ///
+    /// let runtime = spinpark::Runtime::builder().procs(2).build()?;
+    /// let count = Arc::new(AtomicUsize::new(0));
+    /// let counts = Arc::clone(&count);
+    /// runtime.for_each_p(move |_p| drop(counts.fetch_add(1, Relaxed)))?;
+    /// assert_eq!(count.load(Relaxed), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn for_each_p(&self, f: impl Fn(usize) + Send + Sync + 'static) -> Result<(), StopError> {
         self.handle.for_each_p(f)
     }
@@ -220,6 +256,13 @@ impl Runtime {
 
     /// What it has done so far: dispatches, thefts, threads that slept and woke, and more. Costs a microsecond or two, and
     /// the scheduler's lock for a moment. Go: `runtime/metrics`.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// runtime.spawn(async {}).join()?;
+    /// println!("{:?}", runtime.metrics());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         self.handle.metrics()

@@ -25,6 +25,13 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// [`StopError`] if the caller is no task, or has stopped this world already.
+///
+/// ```
+/// # spinpark::run(async {
+/// let value = spinpark::runtime::stop_the_world(|| 1).expect("not inside of another");
+/// assert_eq!(value, 1);
+/// # });
+/// ```
 pub fn stop_the_world<R>(f: impl FnOnce() -> R) -> Result<R, StopError> {
     stop(&Context::current_tasks().ok_or(StopError::NotInRuntime)?, f)
 }

@@ -56,6 +56,15 @@ pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
 ///
 /// # Errors
 /// [`NoThread`], with `f`, if every thread that there may be is busy.
+///
+/// ```
+/// # spinpark::run(async {
+/// match spinpark::try_blocking(|| std::fs::exists(".")) {
+///     Ok(there) => assert!(there.expect("a look")),
+///     Err(none) => println!("later: {none}"), // `none.f` is what was to be run
+/// }
+/// # });
+/// ```
 #[track_caller]
 pub fn try_blocking<F, R>(f: F) -> Result<R, NoThread<F>>
 where

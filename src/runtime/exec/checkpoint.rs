@@ -13,6 +13,18 @@ use crate::runtime::host::sim::{self, sim_host::Sim};
 /// One that never asks loses its P after 10 ms where the system can do that (see
 /// [`Builder::preemption`](crate::Builder::preemption)), and goes on as one thread more; a
 /// [`stop_the_world`](crate::Runtime::stop_the_world) has to wait for it.
+///
+/// ```
+/// # spinpark::run(async {
+/// let sum = spinpark::go(|| {
+///     (0..10_000_u64).fold(0, |sum, n| {
+///         spinpark::checkpoint();
+///         sum + n
+///     })
+/// });
+/// assert_eq!(sum.await.expect("no panic"), 49_995_000);
+/// # });
+/// ```
 #[inline]
 #[doc(alias = "consume_budget")]
 pub fn checkpoint() {

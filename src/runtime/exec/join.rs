@@ -24,6 +24,27 @@ use core::task::{self, Poll, Waker};
 /// not stop the task; its value, or its panic, is then lost.
 ///
 /// Go has no such thing: `go f()` returns nothing, and one writes the channel by hand.
+///
+/// # Cancel safety
+/// Await `&mut handle` where the wait may be given up: the task goes on, and its value is there when it is awaited again.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// # spinpark::run(async {
+/// let mut task = spinpark::spawn(async {
+///     spinpark::time::sleep(Duration::from_millis(5)).await;
+///     1
+/// });
+/// assert!(!task.is_finished());
+/// if spinpark::time::timeout(Duration::ZERO, &mut task).await.is_err() {
+///     assert_eq!(task.await.expect("no panic"), 1);
+/// }
+/// let task = spinpark::spawn(std::future::pending::<()>());
+/// task.abort();
+/// assert!(task.await.unwrap_err().is_cancelled());
+/// # });
+/// ```
 pub struct JoinHandle<T> {
     task: Awaited<Outcome<T>>,
     /// The runtime whose task it is.
@@ -53,6 +74,12 @@ impl<T> JoinHandle<T> {
     /// And from inside a task of the same runtime:
     /// [`JoinError::Closed`] if the runtime is being shut down; [`JoinError::WorldStopped`] if the caller has stopped
     /// the world. After these three [`join_mut`](JoinHandle::join_mut) can be called again.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// assert_eq!(runtime.spawn(async { 1 }).join()?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn join(mut self) -> Result<T, JoinError> {
         self.join_mut()
@@ -224,6 +251,14 @@ impl JoinError {
     ///
     /// # Panics
     /// If it did not panic: [`is_panic`](JoinError::is_panic) says so.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let error = runtime.go(|| std::panic::resume_unwind(Box::new("oh"))).join().unwrap_err();
+    /// assert!(error.is_panic());
+    /// assert_eq!(error.into_panic().downcast_ref(), Some(&"oh"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send> {
@@ -237,6 +272,15 @@ impl JoinError {
     ///
     /// # Errors
     /// With itself, if it did not panic.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let task = spinpark::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// let error = task.await.unwrap_err();
+    /// assert!(error.try_into_panic().is_err(), "it was aborted");
+    /// # });
+    /// ```
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send>, Self> {
         match self {
             JoinError::Panicked(panic) => Ok(panic.into_payload()),

@@ -128,6 +128,18 @@ impl LocalSet {
     }
 
     /// Runs `future` as a task of this thread.
+    ///
+    /// ```
+    /// use std::rc::Rc;
+    ///
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let (local, shared) = (spinpark::LocalSet::new(), Rc::new(5)); // not `Send`
+    /// runtime.block_on(local.run_until(async {
+    ///     let task = local.spawn_local(async move { *shared });
+    ///     assert_eq!(task.await.expect("no panic"), 5);
+    /// }))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -142,6 +154,17 @@ impl LocalSet {
 
     /// Runs `future` and the tasks of this set, until `future` ends. The tasks that have not ended then go on when it is
     /// called again. Several may call it at the same time, on the thread of the set: each runs what is ready.
+    ///
+    /// # Cancel safety
+    /// Dropped, it drops `future` alone: the set's tasks are kept, and go on when it is called again.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let local = spinpark::LocalSet::new();
+    /// let task = local.spawn_local(async { 5 }); // runs when the set does
+    /// assert_eq!(runtime.block_on(local.run_until(task))??, 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
         let number = self.queue.lock().runners.number();
         RunUntil { queue: &self.queue, number, future: pin!(future) }.await

@@ -36,6 +36,15 @@ impl TaskId {
     }
 
     /// The name that the task of this number was given by a [`TaskBuilder`](crate::TaskBuilder). `None`: it has none, has ended, or has not run yet.
+    ///
+    /// ```
+    /// use spinpark::task::{TaskBuilder, TaskId};
+    ///
+    /// # spinpark::run(async {
+    /// let cook = TaskBuilder::new().name("cook").spawn(async { TaskId::try_current().and_then(TaskId::name) });
+    /// assert_eq!(cook.await.expect("no panic").as_deref(), Some("cook"));
+    /// # });
+    /// ```
     #[must_use]
     pub fn name(self) -> Option<Arc<str>> {
         names().get(&self).cloned()

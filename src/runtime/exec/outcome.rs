@@ -28,6 +28,18 @@ impl<T> Drop for Outcome<T> {
 }
 
 /// What a task panicked with.
+///
+/// ```
+/// use spinpark::JoinError;
+///
+/// # spinpark::run(async {
+/// let task = spinpark::go(|| std::panic::resume_unwind(Box::new("oh")));
+/// let Err(JoinError::Panicked(panic)) = task.await else { panic!("it does") };
+/// assert_eq!(panic.message(), Some("oh"));
+/// let again = std::panic::catch_unwind(|| panic.resume_unwind());
+/// assert!(again.is_err());
+/// # });
+/// ```
 pub struct Panic(Box<Inside>); // one word, because every task's outcome has a place for it
 
 struct Inside {

@@ -78,6 +78,13 @@ pub(in crate::runtime) fn start(task: Task) {
 /// # Panics
 /// If the caller is no task of a [`Runtime`](crate::Runtime). Use [`Runtime::spawn`](crate::Runtime::spawn) or a
 /// [`Handle`](crate::Handle) from other threads, or [`try_spawn`] if you cannot know.
+///
+/// ```
+/// # spinpark::run(async {
+/// let task = spinpark::spawn(async { 6 * 7 });
+/// assert_eq!(task.await.expect("no panic"), 42);
+/// # });
+/// ```
 #[track_caller]
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -93,6 +100,13 @@ where
 ///
 /// # Errors
 /// [`NotInRuntime`] if the caller is no task of a [`Runtime`](crate::Runtime). `future` is dropped.
+///
+/// ```
+/// # spinpark::run(async {
+/// let task = spinpark::try_spawn(async { 1 }).expect("inside of a task");
+/// assert_eq!(task.await.expect("no panic"), 1);
+/// # });
+/// ```
 #[track_caller]
 pub fn try_spawn<F>(future: F) -> Result<JoinHandle<F::Output>, NotInRuntime>
 where
@@ -117,6 +131,19 @@ where
 /// # Panics
 /// If the caller is no task of a [`Runtime`](crate::Runtime). Use [`Runtime::go`](crate::Runtime::go) or a
 /// [`Handle`](crate::Handle) from other threads, or [`try_go`] if you cannot know.
+///
+/// ```
+/// use spinpark::{Wait, go, time::sleep};
+/// use std::time::Duration;
+///
+/// # spinpark::run(async {
+/// let task = go(|| {
+///     sleep(Duration::from_millis(1)).wait(); // where a future would say `.await`
+///     6 * 7
+/// });
+/// assert_eq!(task.await.expect("no panic"), 42);
+/// # });
+/// ```
 #[track_caller]
 #[doc(alias = "goroutine")]
 pub fn go<F, T>(f: F) -> JoinHandle<T>
@@ -134,6 +161,10 @@ where
 ///
 /// # Errors
 /// [`NotInRuntime`] if the caller is no task of a [`Runtime`](crate::Runtime). `f` is dropped.
+///
+/// ```
+/// assert!(spinpark::try_go(|| 1).is_err(), "outside of a runtime");
+/// ```
 #[track_caller]
 pub fn try_go<F, T>(f: F) -> Result<JoinHandle<T>, NotInRuntime>
 where

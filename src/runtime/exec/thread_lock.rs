@@ -48,6 +48,18 @@ pub struct ThreadLock {
 
 impl ThreadLock {
     /// Never unlocks: the thread ends with the task.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// spinpark::go(|| {
+    ///     let lock = spinpark::task::lock_thread().expect("in a task");
+    ///     // Here the thread is changed for good: its name space, its signal mask.
+    ///     lock.keep();
+    /// })
+    /// .await
+    /// .expect("no panic");
+    /// # });
+    /// ```
     pub fn keep(self) {
         mem::forget(self);
     }

@@ -211,6 +211,18 @@ impl Deadlock {
 
     /// Some of the tasks that are waited for could go on, but there is no thread for them: as many threads as there may
     /// be, this many, belong to tasks that wait. `None`: threads are not the reason.
+    ///
+    /// ```
+    /// use spinpark::{JoinError, go};
+    ///
+    /// let runtime = spinpark::Runtime::builder().procs(1).max_threads(1).build()?;
+    /// // Each joins one more, until a thread is wanted that may not be.
+    /// let error = runtime.go(|| go(|| 1).join()).join()?;
+    /// if let Err(JoinError::Deadlock(deadlock)) = error {
+    ///     assert_eq!(deadlock.max_threads(), Some(1));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn max_threads(&self) -> Option<usize> {
         self.0.threads

@@ -10,6 +10,15 @@ use core::task::{self, Poll};
 
 /// Lets the other tasks run that wait under the same P, and goes on after them. Go: `Gosched`, which goes behind
 /// everybody.
+///
+/// # Cancel safety
+/// Dropped before it is ready, the task may have yielded once.
+///
+/// ```
+/// # spinpark::run(async {
+/// spinpark::yield_now().await; // others run first
+/// # });
+/// ```
 pub fn yield_now() -> YieldNow {
     YieldNow { has_yielded: false }
 }

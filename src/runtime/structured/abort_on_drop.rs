@@ -38,6 +38,15 @@ impl<T> AbortOnDropHandle<T> {
     }
 
     /// The task goes on without it. Its handle comes back.
+    ///
+    /// ```
+    /// use spinpark::{AbortOnDropHandle, spawn};
+    ///
+    /// # spinpark::run(async {
+    /// let task = AbortOnDropHandle::new(spawn(async { 1 })).detach();
+    /// assert_eq!(task.await.expect("no panic"), 1);
+    /// # });
+    /// ```
     pub fn detach(mut self) -> JoinHandle<T> {
         self.0.take().expect("abort_on_drop: a handle that was detached")
     }
@@ -47,6 +56,16 @@ impl<T> AbortOnDropHandle<T> {
     }
 
     /// Aborts the task now.
+    ///
+    /// ```
+    /// use spinpark::{AbortOnDropHandle, spawn};
+    ///
+    /// # spinpark::run(async {
+    /// let task = AbortOnDropHandle::new(spawn(std::future::pending::<()>()));
+    /// task.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn abort(&self) {
         self.handle().abort();
     }

@@ -33,6 +33,25 @@ use pin_project_lite::pin_project;
 ///
 /// A child that is made while its parent is cancelled is cancelled, and so are its own. Tokens that are dropped leave nothing
 /// behind, however many children a token has had.
+///
+/// # Cancel safety
+/// Each of its futures may be dropped at any time, and the token be waited for again; those with a future in them drop that.
+///
+/// ```
+/// use spinpark::{spawn, sync::CancellationToken};
+///
+/// # spinpark::run(async {
+/// let token = CancellationToken::new();
+/// let task = spawn(token.clone().cancelled_owned());
+/// let guard = token.clone().drop_guard(); // cancels when it is dropped
+/// assert!(!token.is_cancelled());
+/// drop(guard);
+/// task.await.expect("no panic");
+/// token.cancelled().await;
+/// assert_eq!(token.run_until_cancelled(async { 1 }).await, None);
+/// assert_eq!(token.run_until_cancelled_owned(async { 1 }).await, None);
+/// # });
+/// ```
 #[derive(Clone)]
 pub struct CancellationToken(Token<Cores, TaskWaker>);
 
@@ -108,6 +127,13 @@ pub struct DropGuard(Option<CancellationToken>);
 
 impl DropGuard {
     /// It does not cancel any more. The token comes back.
+    ///
+    /// ```
+    /// use spinpark::sync::CancellationToken;
+    ///
+    /// let token = CancellationToken::new().drop_guard().disarm();
+    /// assert!(!token.is_cancelled());
+    /// ```
     pub fn disarm(mut self) -> CancellationToken {
         self.0.take().expect("cancellation: a guard that was dropped")
     }

@@ -68,6 +68,14 @@ impl<E> Failed<E> {
 
 impl<E: Send + 'static> ErrGroup<E> {
     /// Without a task, with a token of its own.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut group = spinpark::ErrGroup::<()>::new();
+    /// group.spawn(async { Ok(()) });
+    /// assert_eq!(group.wait().await, Ok(()));
+    /// # });
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self::with_token(CancellationToken::new())
@@ -85,6 +93,18 @@ impl<E: Send + 'static> ErrGroup<E> {
     }
 
     /// Cancels this token at the first error: a child of another, for instance, which ends the group too if its tasks heed it.
+    ///
+    /// ```
+    /// use spinpark::{ErrGroup, sync::CancellationToken};
+    ///
+    /// # spinpark::run(async {
+    /// let server = CancellationToken::new();
+    /// let mut group = ErrGroup::with_token(server.child_token());
+    /// group.go(|| Err("no such file"));
+    /// assert_eq!(group.wait().await, Err("no such file"));
+    /// assert!(!server.is_cancelled(), "its child was");
+    /// # });
+    /// ```
     #[must_use]
     pub fn with_token(token: CancellationToken) -> Self {
         ErrGroup { tasks: JoinSet::new(), failed: Failed { first: Arc::default(), token }, limit: None }

@@ -36,6 +36,37 @@ use std::collections::hash_map::{Keys, RandomState};
 /// })??;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// And from other threads, or given up:
+///
+/// ```
+/// use spinpark::{JoinMap, LocalSet, Runtime, spawn};
+///
+/// let runtime = Runtime::builder().procs(1).build()?;
+/// let (mut map, handle) = (JoinMap::with_capacity(8), runtime.handle());
+/// map.spawn_on("one", async { 1 }, &handle);
+/// map.go_on("two", || 2, &handle);
+/// runtime.block_on(async {
+///     map.insert("three", spawn(async { 3 }));
+///     map.go("four", || 4);
+///     assert!(map.contains_key("four"));
+///     let (key, value) = map.join_next().await.expect("four are in it");
+///     println!("{key} {value:?} {:?}", map.try_join_next());
+///     std::future::poll_fn(|cx| map.poll_join_next(cx)).await;
+///     map.abort_matching(|key| key.starts_with('f'));
+///     map.abort_all();
+///     map.shutdown().await;
+///     assert!(map.is_empty());
+///     map.spawn("long", std::future::pending());
+///     map.detach_all(); // it goes on
+///     let local = LocalSet::new();
+///     map.spawn_local_on("here", async { 5 }, &local);
+///     assert!(local.run_until(map.join_next()).await.is_some());
+///     map.reserve(100);
+///     map.shrink_to_fit();
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct JoinMap<K, V, S = RandomState> {
     tasks: JoinSet<V>,
     /// Of those that were not replaced.
@@ -59,12 +90,26 @@ impl<K, V> JoinMap<K, V> {
 
 impl<K, V, S> JoinMap<K, V, S> {
     /// No task. Keys are found by this hasher.
+    ///
+    /// ```
+    /// use std::hash::RandomState;
+    ///
+    /// let map = spinpark::JoinMap::<u32, (), _>::with_hasher(RandomState::new());
+    /// assert!(map.is_empty());
+    /// ```
     #[must_use]
     pub fn with_hasher(hasher: S) -> Self {
         Self::with_capacity_and_hasher(0, hasher)
     }
 
     /// Both.
+    ///
+    /// ```
+    /// use std::hash::RandomState;
+    ///
+    /// let map = spinpark::JoinMap::<u32, (), _>::with_capacity_and_hasher(8, RandomState::new());
+    /// assert!(map.capacity() >= 8);
+    /// ```
     #[must_use]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         let handles = HashMap::with_capacity_and_hasher(capacity, hasher);
@@ -137,6 +182,9 @@ impl<K: Hash + Eq + Clone, V, S: BuildHasher> JoinMap<K, V, S> {
     }
 
     /// The same, for futures that are written by hand.
+    ///
+    /// # Errors
+    /// Beside the key, those of [`JoinSet::join_next`].
     #[allow(clippy::type_complexity, reason = "it is what is said")]
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(K, Result<V, JoinError>)>> {
         while let Some((id, result)) = ready!(self.tasks.poll_join_next_with_id(cx)) {
@@ -148,6 +196,9 @@ impl<K: Hash + Eq + Clone, V, S: BuildHasher> JoinMap<K, V, S> {
     }
 
     /// Takes one out that has ended, if there is one.
+    ///
+    /// # Errors
+    /// Beside the key, those of [`JoinSet::join_next`].
     pub fn try_join_next(&mut self) -> Option<(K, Result<V, JoinError>)> {
         while let Some((id, result)) = self.tasks.try_join_next_with_id() {
             if let Some(key) = self.take(id) {

@@ -39,6 +39,35 @@ use std::task::Wake;
 /// assert_eq!(squares, [1, 4, 9]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// And from other threads, with numbers, or given up:
+///
+/// ```
+/// use spinpark::{JoinSet, LocalSet, Runtime, spawn};
+///
+/// let runtime = Runtime::builder().procs(1).build()?;
+/// let (mut set, handle) = (JoinSet::new(), runtime.handle());
+/// set.spawn_on(async { 1 }, &handle);
+/// set.go_on(|| 2, &handle);
+/// runtime.block_on(async {
+///     let inserted = set.insert(spawn(async { 3 }));
+///     set.go(|| 4);
+///     let (id, value) = set.join_next_with_id().await.expect("four are in it");
+///     println!("{id:?} {value:?} {:?} {}", inserted.id(), set.len());
+///     println!("{:?} {:?}", set.try_join_next(), set.try_join_next_with_id());
+///     std::future::poll_fn(|cx| set.poll_join_next(cx)).await;
+///     std::future::poll_fn(|cx| set.poll_join_next_with_id(cx)).await;
+///     set.abort_all();
+///     set.shutdown().await;
+///     assert!(set.is_empty());
+///     set.spawn(std::future::pending());
+///     set.detach_all(); // it goes on
+///     let local = LocalSet::new();
+///     set.spawn_local_on(async { 5 }, &local);
+///     assert!(local.run_until(set.join_next()).await.is_some());
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct JoinSet<T> {
     set: join_set::JoinSet<Cores, TaskWaker, Member<T>>,
 }
@@ -118,11 +147,24 @@ impl<T> JoinSet<T> {
         abort
     }
 
-    /// Waits for the next task that ends, and takes it out. `None`: there is none. Dropped before it is ready, it has
-    /// taken none.
+    /// Waits for the next task that ends, and takes it out. `None`: there is none.
     ///
     /// # Errors
     /// Those of the task's [`JoinHandle`]; never with a handle in them.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, it has taken none.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut set: spinpark::JoinSet<u32> = (1..=3).map(|n| async move { n }).collect();
+    /// let mut sum = 0;
+    /// while let Some(value) = set.join_next().await {
+    ///     sum += value.expect("no panic");
+    /// }
+    /// assert_eq!(sum, 6);
+    /// # });
+    /// ```
     pub async fn join_next(&mut self) -> Option<Result<T, JoinError>> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
@@ -131,6 +173,9 @@ impl<T> JoinSet<T> {
     ///
     /// # Errors
     /// As [`join_next`](JoinSet::join_next).
+    ///
+    /// # Cancel safety
+    /// As [`join_next`](JoinSet::join_next)'s.
     pub async fn join_next_with_id(&mut self) -> Option<(TaskId, Result<T, JoinError>)> {
         poll_fn(|cx| self.poll_join_next_with_id(cx)).await
     }
@@ -169,11 +214,20 @@ impl<T> JoinSet<T> {
         self.set.try_next().map(Member::into_result)
     }
 
-    /// Waits for all, and returns their values, in the order in which they ended. Dropped before, it aborts those that
-    /// are left.
+    /// Waits for all, and returns their values, in the order in which they ended.
     ///
     /// # Panics
     /// If a task has no value: with what it panicked with, if it did. The others are aborted then.
+    ///
+    /// # Cancel safety
+    /// Dropped before, it aborts those that are left, and the values are lost.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let set: spinpark::JoinSet<u32> = (1..=3).map(|n| async move { n }).collect();
+    /// assert_eq!(set.join_all().await.len(), 3);
+    /// # });
+    /// ```
     pub async fn join_all(mut self) -> Vec<T> {
         let mut values = Vec::with_capacity(self.len());
         while let Some(result) = self.join_next().await {
@@ -193,6 +247,9 @@ impl<T> JoinSet<T> {
 
     /// Aborts all, and waits until they have ended. None is in it then. A task that computes, or a closure that runs on
     /// its thread, ends when it would have.
+    ///
+    /// # Cancel safety
+    /// Dropped before, all are aborted, and those that have not ended are in it still.
     pub async fn shutdown(&mut self) {
         self.abort_all();
         while self.join_next().await.is_some() {}

@@ -53,6 +53,18 @@ impl Drop for Runs {
 
 impl<'scope> Scope<'scope, '_> {
     /// Runs `future` as a task, which may borrow what outlives the scope, and the scope itself.
+    ///
+    /// ```
+    /// let words = ["a", "bc"];
+    /// let runtime = spinpark::Runtime::builder().procs(2).build()?;
+    /// let letters = runtime.scope(|scope| {
+    ///     let first = scope.spawn(async { words[0].len() });
+    ///     let second = scope.go(|| words[1].len());
+    ///     Ok::<_, spinpark::JoinError>(first.join()? + second.join()?)
+    /// })?;
+    /// assert_eq!(letters, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&'scope self, future: F) -> ScopedJoinHandle<'scope, F::Output>
     where
@@ -68,6 +80,14 @@ impl<'scope> Scope<'scope, '_> {
 
     /// Runs `f` as a goroutine, which may borrow what outlives the scope, and the scope itself. See
     /// [`go`](crate::go).
+    ///
+    /// ```
+    /// let mut sum = 0;
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// runtime.scope(|scope| drop(scope.go(|| sum += 1)));
+    /// assert_eq!(sum, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn go<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
     where
@@ -168,6 +188,14 @@ impl Handle {
     ///
     /// # Panics
     /// As [`scope`](crate::scope()).
+    ///
+    /// ```
+    /// let word = String::from("hello");
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let letters = runtime.handle().scope(|scope| scope.go(|| word.len()).join())?;
+    /// assert_eq!(letters, 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn scope<'env, F, T>(&self, f: F) -> T
     where
@@ -183,6 +211,14 @@ impl Runtime {
     ///
     /// # Panics
     /// As [`scope`](crate::scope()).
+    ///
+    /// ```
+    /// let word = String::from("hello");
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let letters = runtime.scope(|scope| scope.go(|| word.len()).join())?;
+    /// assert_eq!(letters, 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn scope<'env, F, T>(&self, f: F) -> T
     where

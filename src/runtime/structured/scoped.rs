@@ -104,6 +104,20 @@ impl<F: Future> Future for Body<F> {
 
 /// The right to the value of a task of a [`Scope`](crate::Scope). Dropping it does not stop the task, which the scope
 /// waits for.
+///
+/// # Cancel safety
+/// Await `&mut handle` where the wait may be given up: the task goes on, and the scope waits for it.
+///
+/// ```
+/// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+/// runtime.scope(|scope| {
+///     let (one, never) = (scope.go(|| 1), scope.spawn(std::future::pending::<()>()));
+///     never.abort();
+///     assert!(never.join().unwrap_err().is_cancelled());
+///     assert_eq!(one.join().expect("no panic"), 1);
+/// });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct ScopedJoinHandle<'scope, T> {
     task: JoinHandle<()>,
     place: Arc<Place<T>>,

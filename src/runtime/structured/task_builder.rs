@@ -48,6 +48,23 @@ impl<F: Future> Future for Named<F> {
 /// # #[cfg(not(target_os = "linux"))]
 /// # fn main() {}
 /// ```
+///
+/// The other ways to spawn:
+///
+/// ```
+/// use spinpark::{Handle, LocalSet, TaskBuilder};
+///
+/// # spinpark::run(async {
+/// let named = || TaskBuilder::new().name("cook");
+/// named().spawn(async {});
+/// named().go(|| ());
+/// named().spawn_on(async {}, &Handle::current());
+/// named().go_on(|| (), &Handle::current());
+/// let local = LocalSet::new();
+/// let task = named().spawn_local_on(async { 1 }, &local);
+/// assert_eq!(local.run_until(task).await.expect("no panic"), 1);
+/// # });
+/// ```
 #[must_use = "it spawns nothing until it is told to"]
 #[derive(Debug, Clone, Default)]
 pub struct TaskBuilder {

@@ -47,6 +47,19 @@ macro_rules! task_local {
 /// A value is set for a future, by [`scope`](LocalKey::scope), or for a call, by [`sync_scope`](LocalKey::sync_scope):
 /// whatever those call and await finds it, on whichever thread they are. A task that they spawn does not: give it a scope
 /// of its own. A goroutine that waits inside of a call keeps it, and no other task sees it meanwhile.
+///
+/// ```
+/// # spinpark::run(async {
+/// spinpark::task_local! {
+///     static USER: String;
+/// }
+///
+/// let name = || USER.with(|user| user.len());
+/// assert_eq!(USER.scope("ann".into(), async { name() }).await, 3);
+/// assert_eq!(USER.sync_scope("bob".into(), || USER.get()), "bob");
+/// assert!(USER.try_get().is_err() && USER.try_with(|_| ()).is_err(), "outside");
+/// # });
+/// ```
 pub struct LocalKey<T: 'static> {
     /// It has an address of its own.
     _place: u8,
@@ -65,6 +78,9 @@ impl<T: 'static> LocalKey<T> {
     }
 
     /// Sets the value while the future is polled, and while it is dropped.
+    ///
+    /// # Cancel safety
+    /// That of `future`; the value is dropped after it.
     pub fn scope<F: Future>(&'static self, value: T, future: F) -> TaskLocalFuture<T, F> {
         TaskLocalFuture { scope: Some(Carried(Node::new(self.number(), value))), future: Some(future) }
     }
@@ -174,6 +190,18 @@ impl<T: 'static> Carried<T> {
 
 impl<T: 'static, F> TaskLocalFuture<T, F> {
     /// Takes the value out; `None`: it was taken. If the future is polled or dropped after that, none is set for it.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// spinpark::task_local! {
+    ///     static USER: &'static str;
+    /// }
+    ///
+    /// let mut scope = std::pin::pin!(USER.scope("ann", async {}));
+    /// assert_eq!(scope.as_mut().take_value(), Some("ann"));
+    /// assert_eq!(scope.take_value(), None);
+    /// # });
+    /// ```
     pub fn take_value(self: Pin<&mut Self>) -> Option<T> {
         let scope = self.project().scope.take()?;
         Rc::into_inner(scope.0).map(Node::into_value)

@@ -38,6 +38,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// The other ways to track:
+///
+/// ```
+/// use spinpark::{Handle, LocalSet, TaskTracker};
+///
+/// # spinpark::run(async {
+/// let tracker = TaskTracker::new();
+/// tracker.spawn_on(async {}, &Handle::current());
+/// tracker.go(|| ());
+/// tracker.go_on(|| (), &Handle::current());
+/// tracker.track_future(async {}).await;
+/// let local = LocalSet::new();
+/// local.run_until(tracker.spawn_local_on(async {}, &local)).await.expect("no panic");
+/// tracker.close();
+/// assert!(tracker.reopen() && TaskTracker::ptr_eq(&tracker, &tracker.clone()));
+/// tracker.close();
+/// tracker.wait().await;
+/// # });
+/// ```
 #[derive(Clone, Default)]
 pub struct TaskTracker(Arc<Inside>);
 

@@ -45,8 +45,8 @@ impl Barrier {
     /// Waits until all of this round have come: the last is the leader of it. The next round begins at once, so it may be used
     /// again and again.
     ///
-    /// It comes when it is first polled, and is counted from then on, though it be dropped: the others do not wait for another
-    /// in its place.
+    /// # Cancel safety
+    /// Not safe: dropped after its first poll it has come, and is counted in this round; called again, it comes once more.
     pub fn wait(&self) -> BarrierWait<'_> {
         BarrierWait { wait: self.0.wait(), leaf: Leaf::new() }
     }

@@ -35,6 +35,7 @@
 //! No sender waits. So a receiver that does not keep up misses the oldest values: it is told how many, by
 //! [`RecvError::Lagged`], and goes on with the oldest that is left. A value is cloned for each receiver but the last.
 
+mod errors;
 mod weak;
 
 use crate::runtime::exec::yielding::Leaf;
@@ -43,7 +44,6 @@ use crate::runtime::host::cores::{Cores, CoresLock};
 use crate::runtime::sync::waking::Lender;
 use crate::runtime::task_waker::TaskWaker;
 use crate::waits::broadcast::{self, End, Missing, Recv, State, own};
-use core::error::Error;
 use core::fmt;
 use core::future::Future;
 use core::ops::Deref;
@@ -53,6 +53,7 @@ use std::sync::Arc;
 
 #[doc(inline)]
 pub use crate::waits::chan::errors::SendError;
+pub use errors::{RecvError, TryRecvError};
 pub use weak::WeakSender;
 
 /// The errors, by the names that they have in tokio.
@@ -85,58 +86,6 @@ impl<T> Deref for Shared<T> {
     }
 }
 
-/// Why [`Receiver::recv`] gives no value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RecvError {
-    /// All were received, and no sender is left.
-    Closed,
-    /// So many were missed: more were sent than there is room for. The next receive gives the oldest that is left.
-    Lagged(u64),
-}
-
-impl fmt::Display for RecvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RecvError::Closed => f.write_str("channel closed"),
-            RecvError::Lagged(n) => write!(f, "channel lagged by {n}"),
-        }
-    }
-}
-
-impl Error for RecvError {}
-
-impl From<Missing> for RecvError {
-    fn from(missing: Missing) -> Self {
-        match missing {
-            Missing::Closed => RecvError::Closed,
-            Missing::Lagged(n) => RecvError::Lagged(n),
-        }
-    }
-}
-
-/// Why [`Receiver::try_recv`] gives no value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TryRecvError {
-    /// The next is yet to be sent.
-    Empty,
-    /// As [`RecvError::Closed`].
-    Closed,
-    /// As [`RecvError::Lagged`].
-    Lagged(u64),
-}
-
-impl fmt::Display for TryRecvError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TryRecvError::Empty => f.write_str("channel empty"),
-            TryRecvError::Closed => RecvError::Closed.fmt(f),
-            TryRecvError::Lagged(n) => RecvError::Lagged(*n).fmt(f),
-        }
-    }
-}
-
-impl Error for TryRecvError {}
-
 /// A sender and a receiver, and room for `capacity` values, which is exact. Memory is taken as values come.
 ///
 /// # Panics
@@ -150,6 +99,23 @@ pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 }
 
 /// The end that sends. Clones are equals. When the last is dropped, receivers are told, after the last value.
+///
+/// ```
+/// use spinpark::sync::broadcast::{Receiver, Sender};
+///
+/// # spinpark::run(async {
+/// let sender = Sender::new(8);
+/// let mut receiver: Receiver<u32> = sender.subscribe();
+/// assert_eq!(sender.send(1), Ok(1));
+/// assert_eq!((receiver.recv().await, receiver.try_recv().is_err()), (Ok(1), true));
+/// assert!(sender.same_channel(&sender.clone()) && receiver.same_channel(&sender.subscribe()));
+/// let weak = sender.downgrade();
+/// drop(receiver);
+/// sender.closed().await;
+/// drop(sender);
+/// assert!(weak.upgrade().is_none());
+/// # });
+/// ```
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
 }
@@ -223,6 +189,9 @@ impl<T> Sender<T> {
     }
 
     /// Waits until there is no receiver, if only for a moment.
+    ///
+    /// # Cancel safety
+    /// Dropped, it changes nothing.
     pub fn closed(&self) -> SenderClosed<'_, T> {
         SenderClosed { end: self.shared.closed(), leaf: Leaf::new() }
     }
@@ -270,6 +239,17 @@ impl<T> fmt::Debug for SenderClosed<'_, T> {
 }
 
 /// The end that receives each value that is sent while it is there.
+///
+/// ```
+/// # spinpark::run(async {
+/// let (sender, mut receiver) = spinpark::sync::broadcast::channel(8);
+/// sender.send(1).expect("one receives");
+/// drop(sender);
+/// assert!(receiver.is_closed() && receiver.same_channel(&receiver));
+/// assert_eq!(receiver.recv().await, Ok(1));
+/// assert!(receiver.try_recv().is_err());
+/// # });
+/// ```
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     /// The number of the value that is next.
@@ -321,10 +301,13 @@ impl<T> Receiver<T> {
 }
 
 impl<T: Clone> Receiver<T> {
-    /// Receives the next value; waits until it is sent. The future can be dropped at any time: no value is lost.
+    /// Receives the next value; waits until it is sent.
     ///
     /// # Errors
     /// When awaited: [`RecvError`].
+    ///
+    /// # Cancel safety
+    /// Dropped, no value is lost: the next call receives the same.
     pub fn recv(&mut self) -> Receiving<'_, T> {
         Receiving { recv: self.shared.recv(), next: &mut self.next, leaf: Leaf::new() }
     }

@@ -47,8 +47,9 @@ impl Cond {
     /// first poll on, which is when it unlocks: a change that is made under the lock after that is not missed. As others
     /// may come in between, the condition is to be asked again, in a loop. Go: `Wait`.
     ///
-    /// Dropped while it waits, it leaves the mutex unlocked, and a notification that was meant for it alone goes to the
-    /// next.
+    /// # Cancel safety
+    /// Dropped while it waits, it has unlocked the mutex, and a notification that was meant for it
+    /// alone goes to the next. The guard is gone: lock again, and look at the condition.
     pub fn wait<'a, T: ?Sized>(&'a self, guard: MutexGuard<'a, T>) -> CondWait<'a, T> {
         CondWait {
             place: self.0.place(),
@@ -65,6 +66,25 @@ impl Cond {
     }
 
     /// Wakes all that wait now. From any thread, with the mutex or without. Go: `Broadcast`.
+    ///
+    /// ```
+    /// use spinpark::sync::{Cond, Mutex};
+    /// use std::sync::Arc;
+    ///
+    /// # spinpark::run(async {
+    /// let shared = Arc::new((Mutex::new(false), Cond::new()));
+    /// let other = Arc::clone(&shared);
+    /// let waits = spinpark::spawn(async move {
+    ///     let mut open = other.0.lock().await;
+    ///     while !*open {
+    ///         open = other.1.wait(open).await;
+    ///     }
+    /// });
+    /// *shared.0.lock().await = true;
+    /// shared.1.notify_all();
+    /// waits.await.expect("no panic");
+    /// # });
+    /// ```
     pub fn notify_all(&self) {
         self.0.notify_all();
     }

@@ -14,6 +14,23 @@ pub type Lock<'a, T> = Turn<futures::Lock<'a, T>>;
 ///
 /// A task that comes just when it is free may have it before those that wait, which is fast; but one that has waited for half a
 /// millisecond is served before anybody new. (Go: a millisecond, `starvationThresholdNs`.)
+///
+/// ```
+/// use spinpark::sync::Mutex;
+/// use std::sync::Arc;
+///
+/// # spinpark::run(async {
+/// let count = Arc::new(Mutex::new(0));
+/// let tasks: spinpark::JoinSet<()> = (0..4)
+///     .map(|_| {
+///         let count = Arc::clone(&count);
+///         async move { *count.lock().await += 1 }
+///     })
+///     .collect();
+/// tasks.join_all().await;
+/// assert_eq!(*count.try_lock().expect("it is free"), 4);
+/// # });
+/// ```
 #[derive(Default)]
 #[repr(transparent)] // so that an `Arc` of it is one of what is inside: `owned`
 pub struct Mutex<T: ?Sized>(async_lock::Mutex<T>);
@@ -32,6 +49,20 @@ impl<T> Mutex<T> {
 
 impl<T: ?Sized> Mutex<T> {
     /// Waits until it is free. It is locked until the guard is dropped. Go: `Lock`.
+    ///
+    /// # Cancel safety
+    /// Dropped while it waits, it gives up its place: called again, it waits at the end of the queue.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mutex = spinpark::sync::Mutex::new(1);
+    /// let mut guard = mutex.lock().await;
+    /// *guard += 1;
+    /// assert!(mutex.try_lock().is_err());
+    /// drop(guard);
+    /// assert_eq!(mutex.into_inner(), 2);
+    /// # });
+    /// ```
     #[inline]
     pub fn lock(&self) -> Lock<'_, T> {
         Turn::new(self.0.lock(), "sync.Mutex.Lock")
@@ -65,6 +96,19 @@ impl<T> From<T> for Mutex<T> {
 }
 
 /// A value that is made once, by the first that wants it; the others wait for it. Go: `sync.Once`, `sync.OnceValue`.
+///
+/// ```
+/// use spinpark::sync::OnceCell;
+///
+/// # spinpark::run(async {
+/// let config = OnceCell::new();
+/// assert_eq!(config.get(), None);
+/// assert!(config.get_or_try_init(|| async { Err("not found") }).await.is_err());
+/// assert_eq!(config.get_or_init(|| async { 1 }).await, &1);
+/// assert_eq!(config.get_or_init(|| async { 2 }).await, &1); // made once
+/// assert_eq!((config.get(), config.wait().await), (Some(&1), &1));
+/// # });
+/// ```
 pub struct OnceCell<T>(async_lock::OnceCell<T>);
 
 impl<T> OnceCell<T> {
@@ -85,6 +129,9 @@ impl<T> OnceCell<T> {
 
     /// The value; if there is none yet, `make` makes it. If another task is about to, waits for that; if that fails, by a
     /// panic or because the future was dropped, it is this one's turn. Go: `Once.Do`.
+    ///
+    /// # Cancel safety
+    /// Dropped, it drops what `make` has given: the next caller makes the value anew.
     pub async fn get_or_init<F: Future<Output = T>>(&self, make: impl FnOnce() -> F) -> &T {
         proceed().await;
         gently(self.0.get_or_init(make)).await
@@ -94,6 +141,9 @@ impl<T> OnceCell<T> {
     ///
     /// # Errors
     /// When awaited: what `make` gave. The next caller tries again.
+    ///
+    /// # Cancel safety
+    /// As [`get_or_init`](OnceCell::get_or_init)'s.
     pub async fn get_or_try_init<E, F: Future<Output = Result<T, E>>>(
         &self,
         make: impl FnOnce() -> F,
@@ -103,6 +153,9 @@ impl<T> OnceCell<T> {
     }
 
     /// Waits until there is a value, and makes none.
+    ///
+    /// # Cancel safety
+    /// Dropped, it changes nothing.
     pub async fn wait(&self) -> &T {
         proceed().await;
         gently(self.0.wait()).await

@@ -66,8 +66,9 @@ impl Notify {
     /// Waits until it is notified, or takes the permit. It waits for [`notify_waiters`](Notify::notify_waiters) from now on, for
     /// [`notify_one`](Notify::notify_one) from its first poll on, or from [`enable`](Notified::enable).
     ///
-    /// Dropped after it was chosen by `notify_one`, and before it was ready, it passes the notification on: to the next that waits,
-    /// or as a permit.
+    /// # Cancel safety
+    /// Dropped, it gives up its place; a notification of `notify_one` that it was chosen for goes to the
+    /// next that waits, or becomes a permit.
     pub fn notified(&self) -> Notified<'_> {
         Notified { notified: self.0.notified(), leaf: Leaf::new() }
     }
@@ -79,6 +80,16 @@ impl Notify {
     }
 
     /// Ends every wait that is created by now. Leaves no permit, nor takes one. From any thread.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let notify = spinpark::sync::Notify::new();
+    /// let (one, two) = (notify.notified(), notify.notified());
+    /// notify.notify_waiters(); // both, though neither was polled
+    /// one.await;
+    /// two.await;
+    /// # });
+    /// ```
     pub fn notify_waiters(&self) {
         self.0.notify_waiters();
     }
@@ -106,6 +117,16 @@ pub struct Notified<'a> {
 impl Notified<'_> {
     /// Waits for [`notify_one`](Notify::notify_one) from now on, though it was not polled yet. `true`: it is notified already. For
     /// a task that looks at a condition between here and the first poll, and must be chosen if that changes.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let notify = spinpark::sync::Notify::new();
+    /// let mut notified = std::pin::pin!(notify.notified());
+    /// assert!(!notified.as_mut().enable()); // waits from here on
+    /// notify.notify_one();
+    /// notified.await;
+    /// # });
+    /// ```
     pub fn enable(mut self: Pin<&mut Self>) -> bool {
         self.notified.enable()
     }

@@ -50,6 +50,17 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 }
 
 /// The end that sends. Dropped, it tells the receiver.
+///
+/// ```
+/// # spinpark::run(async {
+/// let (mut sender, mut receiver) = spinpark::sync::oneshot::channel();
+/// assert!(receiver.try_recv().is_err(), "not yet");
+/// receiver.close();
+/// sender.closed().await;
+/// std::future::poll_fn(|cx| sender.poll_closed(cx)).await;
+/// assert_eq!(sender.send(1), Err(1)); // it comes back
+/// # });
+/// ```
 pub struct Sender<T> {
     /// `None`: it has sent.
     shared: Option<Arc<Oneshot<T>>>,
@@ -79,6 +90,9 @@ impl<T> Sender<T> {
     }
 
     /// Waits until the receiver is dropped, or has closed: the value is not wanted any more.
+    ///
+    /// # Cancel safety
+    /// Dropped, it changes nothing.
     pub fn closed(&mut self) -> SenderClosed<'_, T> {
         SenderClosed { sender: self, waits: false, leaf: Leaf::new() }
     }
@@ -139,6 +153,18 @@ impl<T> fmt::Debug for SenderClosed<'_, T> {
 }
 
 /// The end that receives: a future of the value. A reference to it is one, too: `(&mut receiver).await`.
+///
+/// # Cancel safety
+/// Await `&mut receiver` where the wait may be given up: no value is lost.
+///
+/// ```
+/// # spinpark::run(async {
+/// let (sender, mut receiver) = spinpark::sync::oneshot::channel();
+/// sender.send(1).expect("it is awaited");
+/// receiver.close(); // what was sent is still received
+/// assert_eq!(receiver.try_recv(), Ok(1));
+/// # });
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Receiver<T> {
     /// `None`: it has received, or knows that nothing will come.

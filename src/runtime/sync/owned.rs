@@ -42,6 +42,16 @@ impl<T> Mutex<T> {
     ///
     /// # Errors
     /// If it would have to wait.
+    ///
+    /// ```
+    /// use spinpark::sync::Mutex;
+    /// use std::sync::Arc;
+    ///
+    /// let mutex = Arc::new(Mutex::new(1));
+    /// let guard = Arc::clone(&mutex).try_lock_owned().expect("it is free");
+    /// assert!(mutex.try_lock_owned().is_err());
+    /// drop(guard);
+    /// ```
     pub fn try_lock_owned(self: Arc<Self>) -> Result<MutexGuardArc<T>, TryLockError> {
         mutex_inside(self).try_lock_arc().ok_or(TryLockError(()))
     }

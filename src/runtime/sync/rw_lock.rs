@@ -20,6 +20,31 @@ const READERS: u32 = u32::MAX >> 3;
 /// Waiters are served in FIFO order: a new reader waits behind a writer that waits, and a new writer behind the readers that do.
 /// So neither starves, and a task that reads and reads again before the first guard is dropped may wait for ever, for a writer in
 /// between.
+///
+/// # Cancel safety
+/// A wait that is dropped gives up its place: called again, it waits at the end of the queue.
+///
+/// ```
+/// use spinpark::sync::RwLock;
+/// use std::sync::Arc;
+///
+/// # spinpark::run(async {
+/// let lock = Arc::new(RwLock::new(1));
+/// {
+///     let (one, two) = (lock.read().await, lock.try_read()); // many look
+///     assert!(*one == 1 && two.is_ok() && lock.try_write().is_err());
+/// }
+/// let mut writer = lock.write().await;
+/// *writer += 1;
+/// assert_eq!(*writer.downgrade(), 2);
+/// {
+///     let _reader = Arc::clone(&lock).read_owned().await; // the guard keeps the lock alive
+///     assert!(Arc::clone(&lock).try_read_owned().is_ok());
+/// }
+/// *Arc::clone(&lock).write_owned().await = 3;
+/// assert_eq!(*lock.try_write_owned().expect("it is free").downgrade(), 3);
+/// # });
+/// ```
 pub struct RwLock<T: ?Sized> {
     permits: Semaphore,
     value: UnsafeCell<T>,
@@ -229,6 +254,15 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     }
 
     /// Looks only, from now on: other readers that wait come in, no writer comes in between.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let lock = spinpark::sync::RwLock::new(1);
+    /// let reader = lock.write().await.downgrade();
+    /// assert!(lock.try_read().is_ok(), "others look, too");
+    /// drop(reader);
+    /// # });
+    /// ```
     pub fn downgrade(mut self) -> RwLockReadGuard<'a, T> {
         self.permits = READERS - 1;
         RwLockReadGuard { lock: self.lock, value: PhantomData }
@@ -237,6 +271,14 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 
 impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// As [`RwLockWriteGuard::downgrade`].
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let lock = std::sync::Arc::new(spinpark::sync::RwLock::new(1));
+    /// let reader = lock.write_owned().await.downgrade();
+    /// assert_eq!(*reader, 1);
+    /// # });
+    /// ```
     pub fn downgrade(mut self) -> OwnedRwLockReadGuard<T> {
         self.permits = READERS - 1;
         OwnedRwLockReadGuard { lock: Arc::clone(&self.lock) }

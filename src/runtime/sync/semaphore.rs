@@ -53,6 +53,28 @@ type Inner = semaphore::Semaphore<Cores, TaskWaker>;
 /// })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// # Cancel safety
+/// A wait that is dropped gives up its place, and has no permit: called again, it waits at the end of the queue.
+///
+/// ```
+/// use spinpark::sync::Semaphore;
+/// use std::sync::Arc;
+///
+/// # spinpark::run(async {
+/// let semaphore = Arc::new(Semaphore::new(3));
+/// semaphore.add_permits(1);
+/// assert_eq!(semaphore.forget_permits(1), 1);
+/// let two = semaphore.acquire_many(2).await.expect("it is open");
+/// let one = semaphore.clone().acquire_many_owned(1).await.expect("it is open");
+/// assert!(semaphore.try_acquire().is_err() && semaphore.try_acquire_many(2).is_err());
+/// drop((one, two));
+/// assert!(semaphore.clone().try_acquire_owned().is_ok());
+/// assert!(semaphore.clone().try_acquire_many_owned(4).is_err());
+/// semaphore.close();
+/// assert!(semaphore.acquire().await.is_err());
+/// # });
+/// ```
 pub struct Semaphore(Inner);
 
 impl Semaphore {
@@ -92,8 +114,6 @@ impl Semaphore {
     }
 
     /// Waits until one more may come in, which is in until the permit is dropped. Go: `Acquire`.
-    ///
-    /// Dropped while it waits, it gives up its place.
     ///
     /// # Errors
     /// When awaited: if the semaphore is [closed](Semaphore::close), or was.
@@ -277,6 +297,17 @@ macro_rules! permits {
 }
 
 /// One is in, or some, until this is dropped.
+///
+/// ```
+/// # spinpark::run(async {
+/// let semaphore = spinpark::sync::Semaphore::new(3);
+/// let mut three = semaphore.acquire_many(3).await.expect("it is open");
+/// let one = three.split(1).expect("of three");
+/// three.merge(one);
+/// three.forget(); // they do not come back
+/// assert_eq!(semaphore.available_permits(), 0);
+/// # });
+/// ```
 #[must_use = "dropped, it is given back at once"]
 pub struct SemaphorePermit<'a> {
     semaphore: &'a Semaphore,

@@ -15,6 +15,22 @@ use core::task::{Context, Poll};
 /// The task that starts something calls [`add`](WaitGroup::add) before, and that calls [`done`](WaitGroup::done) at its end;
 /// [`wait`](WaitGroup::wait) waits until all that were added have. It may be used again and again. Tasks share it by an
 /// `Arc` or a `static`. A task that panics does not come to its `done`; a [`JoinHandle`](crate::JoinHandle) knows that.
+///
+/// ```
+/// use spinpark::sync::WaitGroup;
+/// use std::sync::Arc;
+///
+/// # spinpark::run(async {
+/// let group = Arc::new(WaitGroup::new());
+/// for _ in 0..3 {
+///     group.add(1);
+///     let group = Arc::clone(&group);
+///     spinpark::spawn(async move { group.done() });
+/// }
+/// group.wait().await;
+/// assert_eq!(group.count(), 0);
+/// # });
+/// ```
 pub struct WaitGroup(wait_group::WaitGroup<Cores, TaskWaker>);
 
 impl WaitGroup {
@@ -47,6 +63,9 @@ impl WaitGroup {
     }
 
     /// Waits until the counter is zero, if only for a moment. Go: `Wait`.
+    ///
+    /// # Cancel safety
+    /// Dropped, it changes nothing.
     pub fn wait(&self) -> Waiting<'_> {
         Waiting { group: self, wait: self.0.wait(), leaf: Leaf::new() }
     }

@@ -25,46 +25,29 @@
 //! between. What [`borrow`](Receiver::borrow) returns keeps senders from changing the value, with their threads: let go of it
 //! soon, and never await while it is there.
 
+mod value;
+
 use crate::runtime::exec::yielding::{Leaf, proceed};
 use crate::runtime::guarded::Theirs;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
 use crate::runtime::task_waker::TaskWaker;
-use crate::waits::watch::{self, Change, End, Slot};
+use crate::waits::watch::{self, Change, End};
 use core::fmt;
 use core::future::Future;
-use core::ops::Deref;
 use core::pin::Pin;
 use core::task::{Context, Poll};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::Arc;
 
 #[doc(inline)]
 pub use crate::waits::chan::errors::{Closed, SendError};
 
+pub use value::Ref;
+use value::Value;
+
 /// The errors, by the names that they have in tokio.
 pub mod error {
     pub use crate::waits::chan::errors::{Closed as RecvError, SendError};
-}
-
-/// Where the value lies. A panic of a holder is not passed on: it has been reported where it happened.
-struct Value<T>(RwLock<T>);
-
-impl<T> Slot for Value<T> {
-    type Value = T;
-    type Ref<'a>
-        = RwLockReadGuard<'a, T>
-    where
-        T: 'a;
-
-    fn read<R>(&self, f: impl FnOnce() -> R) -> (Self::Ref<'_>, R) {
-        let value = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let result = f();
-        (value, result)
-    }
-
-    fn write<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        f(&mut self.0.write().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 type Watch<T> = watch::Watch<Cores, TaskWaker, Value<T>>;
@@ -72,39 +55,25 @@ type Watch<T> = watch::Watch<Cores, TaskWaker, Value<T>>;
 /// A sender and a receiver, with a value that the receiver has seen.
 #[must_use]
 pub fn channel<T>(initial: T) -> (Sender<T>, Receiver<T>) {
-    let shared = Arc::new(Watch::new(Value(RwLock::new(initial)), 1));
+    let shared = Arc::new(Watch::new(Value::new(initial), 1));
     (Sender { shared: Arc::clone(&shared) }, Receiver { shared, seen: 0 })
 }
 
-/// The value, which does not change while this is there.
-pub struct Ref<'a, T> {
-    value: RwLockReadGuard<'a, T>,
-    has_changed: bool,
-}
-
-impl<T> Ref<'_, T> {
-    /// Is it another than the receiver had seen? Of what a sender borrows: no.
-    #[must_use]
-    pub fn has_changed(&self) -> bool {
-        self.has_changed
-    }
-}
-
-impl<T> Deref for Ref<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.value
-    }
-}
-
-impl<T: fmt::Debug> fmt::Debug for Ref<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
 /// The end that changes the value. Clones are equals. When the last is dropped, waiting for a change is an error.
+///
+/// ```
+/// # spinpark::run(async {
+/// let sender = spinpark::sync::watch::Sender::new(1);
+/// let receiver = sender.subscribe();
+/// sender.send(2).expect("one reads");
+/// sender.send_modify(|value| *value += 1);
+/// assert!(!sender.send_if_modified(|_| false));
+/// assert_eq!(sender.send_replace(4), 3);
+/// assert!(sender.same_channel(&sender.clone()));
+/// drop(receiver);
+/// sender.closed().await;
+/// # });
+/// ```
 pub struct Sender<T> {
     shared: Arc<Watch<T>>,
 }
@@ -113,7 +82,7 @@ impl<T> Sender<T> {
     /// A sender of a value that has no receiver yet.
     #[must_use]
     pub fn new(initial: T) -> Self {
-        Sender { shared: Arc::new(Watch::new(Value(RwLock::new(initial)), 0)) }
+        Sender { shared: Arc::new(Watch::new(Value::new(initial), 0)) }
     }
 
     /// Sends, if anybody receives. From any thread. To keep a value for receivers to come, [`send_replace`](Sender::send_replace).
@@ -155,6 +124,9 @@ impl<T> Sender<T> {
     }
 
     /// Waits until there is no receiver, if only for a moment.
+    ///
+    /// # Cancel safety
+    /// Dropped, it changes nothing.
     pub fn closed(&self) -> SenderClosed<'_, T> {
         SenderClosed { end: self.shared.closed(), leaf: Leaf::new() }
     }
@@ -232,6 +204,21 @@ impl<T> fmt::Debug for SenderClosed<'_, T> {
 }
 
 /// The end that reads the value. A clone has seen what this one has.
+///
+/// ```
+/// # spinpark::run(async {
+/// let (sender, mut receiver) = spinpark::sync::watch::channel(1);
+/// assert_eq!(receiver.has_changed(), Ok(false));
+/// sender.send_replace(2);
+/// receiver.changed().await.expect("there is a sender");
+/// receiver.mark_changed();
+/// receiver.mark_unchanged();
+/// assert!(!receiver.borrow().has_changed() && receiver.same_channel(&receiver.clone()));
+/// assert_eq!(*receiver.wait_for(|n| *n == 2).await.expect("it is"), 2);
+/// drop(sender);
+/// assert!(receiver.is_closed() && receiver.changed().await.is_err());
+/// # });
+/// ```
 pub struct Receiver<T> {
     shared: Arc<Watch<T>>,
     /// The version.
@@ -275,10 +262,11 @@ impl<T> Receiver<T> {
 
     /// Waits until the value is another than that seen, and takes it for seen.
     ///
-    /// The future can be dropped at any time: then nothing is taken for seen.
-    ///
     /// # Errors
     /// When awaited: the value was seen, and there is no sender.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, nothing is taken for seen.
     pub fn changed(&mut self) -> Changed<'_, T> {
         Changed { change: self.shared.changed(), seen: &mut self.seen, leaf: Leaf::new() }
     }
@@ -288,6 +276,9 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// When awaited: no value was, and there is no sender.
+    ///
+    /// # Cancel safety
+    /// Dropped, the values that it has looked at are taken for seen; none of them was wanted.
     pub async fn wait_for(&mut self, mut is_wanted: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, Closed> {
         let (shared, seen) = (&*self.shared, &mut self.seen);
         let mut is_over = false;

@@ -19,6 +19,7 @@
 //! `time.Timer`, `time.Ticker`.
 
 // `timer` is state, below `shared`; the rest is above `exec`.
+mod interval;
 pub(in crate::runtime) mod timer;
 
 use crate::host::Nanos;
@@ -31,20 +32,48 @@ use crate::runtime::host::{clock, duration};
 use crate::runtime::task_waker::TaskWaker;
 use crate::runtime::time::timer::TimerQueue;
 use crate::waits::timer_queue::Timer;
+pub use interval::{Interval, MissedTickBehavior, interval, interval_at};
+
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
-use core::task::{self, Poll, Waker, ready};
+use core::task::{self, Poll, Waker};
 use pin_project_lite::pin_project;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Waits for so long. Zero: does not wait.
+///
+/// # Cancel safety
+/// Dropped, its timer is taken back. Called again, it waits for the whole time again: keep a [`Sleep`], and await `&mut` of it.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// # spinpark::run(async {
+/// let from = Instant::now();
+/// spinpark::time::sleep(Duration::from_millis(2)).await;
+/// assert!(from.elapsed() >= Duration::from_millis(2));
+/// # });
+/// ```
 pub fn sleep(time: Duration) -> Sleep {
     Sleep::until(after(clock::now(), time))
 }
 
 /// Waits until this moment. One that has passed: does not wait.
+///
+/// # Cancel safety
+/// Dropped, its timer is taken back; called again, it waits until the same moment.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// # spinpark::run(async {
+/// let moment = Instant::now() + Duration::from_millis(2);
+/// spinpark::time::sleep_until(moment).await;
+/// assert!(Instant::now() >= moment);
+/// # });
+/// ```
 pub fn sleep_until(moment: Instant) -> Sleep {
     Sleep::until(clock::nanos_of(moment))
 }
@@ -55,6 +84,19 @@ fn after(now: Nanos, time: Duration) -> Nanos {
 }
 
 /// What [`sleep`] returns: ready when the time is over. Dropped, its timer is taken back.
+///
+/// ```
+/// use spinpark::time::{self, Sleep};
+/// use std::time::{Duration, Instant};
+///
+/// # spinpark::run(async {
+/// let mut sleep: Sleep = time::sleep(Duration::from_secs(3600));
+/// assert!(!sleep.is_elapsed());
+/// sleep.reset(Instant::now() + Duration::from_millis(1));
+/// (&mut sleep).await;
+/// assert!(sleep.is_elapsed() && sleep.deadline() <= Instant::now());
+/// # });
+/// ```
 #[must_use = "a future does nothing until it is awaited"]
 pub struct Sleep {
     deadline: Nanos,
@@ -161,6 +203,20 @@ pin_project! {
 ///
 /// # Errors
 /// When awaited: [`Elapsed`], if the time is over first.
+///
+/// # Cancel safety
+/// Dropped, it drops `future`: what is lost then is lost. To keep what it has done, give `&mut future`.
+///
+/// ```
+/// use spinpark::time::timeout;
+/// use std::time::Duration;
+///
+/// # spinpark::run(async {
+/// assert_eq!(timeout(Duration::from_secs(5), async { 1 }).await, Ok(1));
+/// let late = timeout(Duration::from_millis(1), std::future::pending::<()>()).await;
+/// assert_eq!(late.unwrap_err().to_string(), "deadline has elapsed");
+/// # });
+/// ```
 pub fn timeout<F: Future>(time: Duration, future: F) -> Timeout<F> {
     Timeout { future, sleep: sleep(time) }
 }
@@ -169,6 +225,18 @@ pub fn timeout<F: Future>(time: Duration, future: F) -> Timeout<F> {
 ///
 /// # Errors
 /// When awaited: [`Elapsed`], if the moment comes first.
+///
+/// # Cancel safety
+/// As [`timeout`]'s.
+///
+/// ```
+/// use std::time::Instant;
+///
+/// # spinpark::run(async {
+/// let late = spinpark::time::timeout_at(Instant::now(), std::future::pending::<()>()).await;
+/// assert!(late.is_err());
+/// # });
+/// ```
 pub fn timeout_at<F: Future>(moment: Instant, future: F) -> Timeout<F> {
     Timeout { future, sleep: sleep_until(moment) }
 }
@@ -216,105 +284,4 @@ impl From<Elapsed> for std::io::Error {
     }
 }
 
-/// What to do if ticks were missed because they were not awaited in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MissedTickBehavior {
-    /// They come at once, one after the other, until the beat is met again.
-    Burst,
-    /// The next comes a period after this one: the beat moves.
-    Delay,
-    /// They are left out, and the beat stays. Go: `time.Ticker`.
-    #[default]
-    Skip,
-}
-
-/// Ticks now, and then once every `period`.
-///
-/// # Panics
-/// If `period` is zero.
-#[track_caller]
-pub fn interval(period: Duration) -> Interval {
-    interval_at(clock::instant(), period)
-}
-
-/// Ticks at `first`, and then once every `period`.
-///
-/// # Panics
-/// If `period` is zero.
-#[track_caller]
-pub fn interval_at(first: Instant, period: Duration) -> Interval {
-    assert!(!period.is_zero(), "an interval of no time would tick for ever: give a period of a nanosecond or more");
-    Interval { sleep: sleep_until(first), period, missed: MissedTickBehavior::default() }
-}
-
-/// What [`interval`] returns.
-#[derive(Debug)]
-pub struct Interval {
-    sleep: Sleep,
-    period: Duration,
-    missed: MissedTickBehavior,
-}
-
-impl Interval {
-    /// What to do about ticks that were missed.
-    #[must_use]
-    pub fn missed_tick_behavior(&self) -> MissedTickBehavior {
-        self.missed
-    }
-
-    /// From now on this is done about ticks that were missed.
-    pub fn set_missed_tick_behavior(&mut self, missed: MissedTickBehavior) {
-        self.missed = missed;
-    }
-
-    /// Waits for the next tick; when it was due. Dropped while it waits, no tick is lost.
-    pub async fn tick(&mut self) -> Instant {
-        core::future::poll_fn(|cx| self.poll_tick(cx)).await
-    }
-
-    /// The same, for futures that are written by hand.
-    pub fn poll_tick(&mut self, cx: &mut task::Context<'_>) -> Poll<Instant> {
-        ready!(Pin::new(&mut self.sleep).poll(cx));
-        let (due, now) = (self.sleep.deadline, clock::now());
-        let next = after(due, self.period);
-        self.sleep.deadline = match self.missed {
-            _ if next > now => next,
-            MissedTickBehavior::Burst => next,
-            MissedTickBehavior::Delay => after(now, self.period),
-            MissedTickBehavior::Skip => {
-                let period = after(0, self.period);
-                now.saturating_add(period - (now - due) % period)
-            }
-        };
-        Poll::Ready(clock::instant_of(due))
-    }
-
-    /// The next tick is a period from now.
-    pub fn reset(&mut self) {
-        self.reset_after(self.period);
-    }
-
-    /// The next tick is now.
-    pub fn reset_immediately(&mut self) {
-        self.reset_after(Duration::ZERO);
-    }
-
-    /// The next tick is after this time.
-    pub fn reset_after(&mut self, time: Duration) {
-        self.sleep.reset_to(after(clock::now(), time));
-    }
-
-    /// The next tick is at that moment.
-    pub fn reset_at(&mut self, moment: Instant) {
-        self.sleep.reset(moment);
-    }
-
-    /// The time between two ticks.
-    #[must_use]
-    pub fn period(&self) -> Duration {
-        self.period
-    }
-}
-
 static_assertions::assert_impl_all!(Sleep: Send, Sync, Unpin);
-static_assertions::assert_impl_all!(Interval: Send, Sync, Unpin);

@@ -17,6 +17,14 @@ impl<T> WeakSender<T> {
     }
 
     /// A sender. `None`: the last one was dropped, and the channel is closed.
+    ///
+    /// ```
+    /// let (sender, _receiver) = spinpark::sync::broadcast::channel::<u32>(8);
+    /// let weak = sender.downgrade();
+    /// assert!(weak.upgrade().is_some());
+    /// drop(sender);
+    /// assert!(weak.upgrade().is_none());
+    /// ```
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
         // Under one lock: the last one is counted out before, and the channel closed, or after.

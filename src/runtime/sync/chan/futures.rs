@@ -87,6 +87,15 @@ impl<'a, T> Sending<'a, T> {
 
     /// The value, if it was not sent. The way to keep it when the future is given up: after a
     /// [`select!`](crate::select) that chose another case, for instance.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let (sender, _receiver) = spinpark::chan::bounded(0);
+    /// let mut sending = sender.send(1);
+    /// assert!(spinpark::time::timeout(std::time::Duration::ZERO, &mut sending).await.is_err());
+    /// assert_eq!(sending.into_inner(), Some(1));
+    /// # });
+    /// ```
     pub fn into_inner(self) -> Option<T> {
         self.send.into_inner()
     }

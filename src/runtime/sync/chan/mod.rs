@@ -62,6 +62,14 @@ use std::sync::Arc;
 
 /// A channel with room for `capacity` values: a send waits while it is full. With room for none it is a
 /// [`rendezvous`]. Memory is taken as values come. Go: `make(chan T, capacity)`.
+///
+/// ```
+/// # spinpark::run(async {
+/// let (sender, receiver) = spinpark::chan::bounded(2);
+/// sender.send(1).await.expect("it is open");
+/// assert_eq!(receiver.recv().await, Ok(1));
+/// # });
+/// ```
 #[must_use]
 #[doc(alias("mpsc", "channel"))]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
@@ -70,6 +78,14 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 }
 
 /// A channel without room: a send waits for a receiver, and hands the value over. Go: `make(chan T)`.
+///
+/// ```
+/// # spinpark::run(async {
+/// let (sender, receiver) = spinpark::chan::rendezvous();
+/// spinpark::spawn(async move { sender.send(1).await }); // waits for the receiver
+/// assert_eq!(receiver.recv().await, Ok(1));
+/// # });
+/// ```
 #[must_use]
 pub fn rendezvous<T>() -> (Sender<T>, Receiver<T>) {
     bounded(0)
@@ -77,6 +93,14 @@ pub fn rendezvous<T>() -> (Sender<T>, Receiver<T>) {
 
 /// A channel with room for everything: a send never waits. Nothing slows down a sender that is faster than the receivers; Go
 /// has no such channel for that reason.
+///
+/// ```
+/// # spinpark::run(async {
+/// let (sender, receiver) = spinpark::chan::unbounded();
+/// sender.try_send(1).expect("there is room");
+/// assert_eq!(receiver.recv().await, Ok(1));
+/// # });
+/// ```
 #[must_use]
 #[doc(alias = "unbounded_channel")]
 pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
@@ -120,6 +144,18 @@ macro_rules! both_ends {
 }
 
 /// The end of a channel that values are put in at. Clones are equals. When the last is dropped, the channel is closed.
+///
+/// ```
+/// use spinpark::chan::{self, TrySendError};
+///
+/// let (sender, receiver) = chan::bounded(1);
+/// assert_eq!(sender.try_send(1), Ok(()));
+/// assert!(matches!(sender.try_send(2), Err(TrySendError::Full(2))));
+/// assert_eq!((sender.len(), sender.capacity()), (1, Some(1)));
+/// assert!(sender.same_channel(&sender.clone()));
+/// assert!(sender.close() && receiver.is_closed());
+/// assert!(matches!(sender.try_send(3), Err(TrySendError::Closed(3))));
+/// ```
 pub struct Sender<T> {
     channel: Arc<Channel<T>>,
 }
@@ -133,12 +169,23 @@ impl<T> Sender<T> {
 
     /// Sends `value`; waits while the channel has no room. Go: `ch <- value`.
     ///
-    /// The future can be dropped at any time: then the value is dropped too, unless it was taken already. It holds its
-    /// place in the queue from the first poll on.
+    /// It holds its place in the queue from the first poll on.
     ///
     /// # Errors
     /// When awaited: [`SendError`] with the value if the channel is closed, or gets closed while the send waits, or if no
     /// [`Receiver`] is left.
+    ///
+    /// # Cancel safety
+    /// Dropped while it waits, it drops the value, or has sent it; [`Sending::into_inner`] tells, and gives it back.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let (sender, receiver) = spinpark::chan::bounded(1);
+    /// sender.send(1).await.expect("it is open");
+    /// drop(receiver);
+    /// assert_eq!(sender.send(2).await.unwrap_err().into_inner(), 2);
+    /// # });
+    /// ```
     #[inline]
     pub fn send(&self, value: T) -> Sending<'_, T> {
         Sending::new(&self.channel, value)
@@ -252,6 +299,16 @@ impl<T> fmt::Debug for WeakSender<T> {
 
 /// The end of a channel that values come out at. Clones are equals: each value goes to one of them. When the last is
 /// dropped, the channel is closed, and what is left in it is dropped.
+///
+/// ```
+/// let (sender, receiver) = spinpark::chan::bounded(2);
+/// sender.blocking_send(1).expect("there is room");
+/// sender.blocking_send(2).expect("there is room");
+/// assert!(receiver.close());
+/// assert_eq!(receiver.try_recv(), Ok(1)); // what is in it is still received
+/// assert_eq!(receiver.blocking_recv(), Ok(2));
+/// assert!(receiver.blocking_recv().is_err());
+/// ```
 pub struct Receiver<T> {
     channel: Arc<Channel<T>>,
 }
@@ -265,10 +322,23 @@ impl<T> Receiver<T> {
 
     /// Receives the oldest value; waits while there is none. Go: `<-ch`.
     ///
-    /// The future can be dropped at any time: no value is lost. It holds its place in the queue from the first poll on.
+    /// It holds its place in the queue from the first poll on.
     ///
     /// # Errors
     /// When awaited: [`Closed`], if the channel is closed and nothing is left in it.
+    ///
+    /// # Cancel safety
+    /// Dropped, no value is lost; called again, it waits at the end of the queue.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let (sender, receiver) = spinpark::chan::bounded(1);
+    /// sender.send(1).await.expect("it is open");
+    /// drop(sender);
+    /// assert_eq!(receiver.recv().await, Ok(1));
+    /// assert!(receiver.recv().await.is_err(), "closed");
+    /// # });
+    /// ```
     #[inline]
     pub fn recv(&self) -> Receiving<'_, T> {
         Receiving::new(&self.channel)
