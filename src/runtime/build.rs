@@ -31,6 +31,11 @@ impl Builder {
     /// # Errors
     /// If a number or a name is not allowed, here or in the environment, or the system does not give a thread, or not the
     /// file to [`trace`](Builder::trace) to.
+    ///
+    /// ```
+    /// let error = spinpark::Runtime::builder().procs(0).build().unwrap_err();
+    /// println!("{error}"); // which number, and what is allowed
+    /// ```
     pub fn build(self) -> Result<Runtime, BuildError> {
         let trace_every = env::schedtrace()?;
         let config = self.numbers()?;

@@ -1,9 +1,10 @@
 //! The numbers of a runtime.
 
+mod threads;
+
 use crate::kernel::protocol::sources::SearchOrder;
 use crate::kernel::sched::config::Config;
 use crate::runtime::exec::goroutine::stack::Stacks;
-use crate::runtime::guarded::Theirs;
 use crate::runtime::host::duration;
 use crate::runtime::host::thread_config::Plan;
 use crate::runtime::io::netpoll::choice::Poller;
@@ -38,6 +39,32 @@ const PREEMPTED_THREADS: usize = 10_000;
 ///     .build()?;
 /// let name = runtime.go(|| std::thread::current().name().map(str::to_owned)).join()?;
 /// assert!(name.is_some_and(|name| name.starts_with("crawler-m")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// The other numbers, with their defaults for the most part:
+///
+/// ```
+/// use spinpark::kernel::protocol::sources::SearchOrder;
+/// use std::time::Duration;
+///
+/// let runtime = spinpark::Runtime::builder()
+///     .max_procs(8)
+///     .ring(256)
+///     .order(SearchOrder::default())
+///     .inherit_at_most(16)
+///     .global_every(61)
+///     .peek_every(Duration::from_millis(1))
+///     .steal_passes(4)
+///     .poller(spinpark::Poller::Auto)
+///     .latency_histogram(false)
+///     .detect_deadlock(true)
+///     .time_slice(Duration::from_millis(10))
+///     .max_preempted_threads(100)
+///     .goroutine_stack_size(64 << 10)
+///     .preemption(true)
+///     .build()?;
+/// # drop(runtime);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -144,61 +171,6 @@ impl Builder {
     /// is no error: then it is the one that there always is, and [`Metrics::poller`](crate::Metrics::poller) says so.
     pub fn poller(mut self, poller: Poller) -> Self {
         self.poller = poller;
-        self
-    }
-
-    /// How many threads there may be, besides the monitor's. With fewer than [`procs`](Builder::procs), so many tasks
-    /// run at once; a task that waits in a [`syscall`](crate::syscall), in [`blocking`](crate::blocking) or for another
-    /// task occupies one. Default 512, or `procs` if that is more. Go: `SetMaxThreads`, where reaching it is
-    /// fatal; here work waits for a thread, [`try_blocking`](crate::try_blocking) says so, and tasks that could so
-    /// never go on end with [`JoinError::Deadlock`](crate::JoinError::Deadlock).
-    pub fn max_threads(mut self, n: usize) -> Self {
-        self.max_threads = Some(n);
-        self
-    }
-
-    /// For how long a thread without work is kept; one always is. Default 10 s. Go keeps all of them for ever.
-    pub fn thread_keep_alive(mut self, time: Duration) -> Self {
-        self.config.keep_alive = duration::nanos(time);
-        self
-    }
-
-    /// What the names of the threads begin with. Default `spinpark`: then they are `spinpark-m0`, `spinpark-m1` and so on
-    /// for those that run tasks, and `spinpark-sysmon` for the monitor. Not empty, and without a zero byte. Linux shows the
-    /// first 15 bytes of a thread's name.
-    pub fn thread_name(mut self, prefix: impl Into<String>) -> Self {
-        self.plan.name = Some(prefix.into());
-        self
-    }
-
-    /// How large the stacks of the threads are, in bytes: 64 KiB to 1 GiB. Default: that of [`std::thread`].
-    pub fn thread_stack_size(mut self, bytes: usize) -> Self {
-        self.plan.stack = Some(bytes);
-        self
-    }
-
-    /// Is run in each thread that runs tasks, before its first one. Not in the monitor's, which runs no code of yours.
-    ///
-    /// It is no task, but inside of the runtime: [`Handle::current`](crate::Handle::current) and
-    /// [`spawn`](crate::spawn) work. It must not wait for a task: it occupies a P. If it panics, the panic hook says so,
-    /// and the thread goes on.
-    pub fn on_thread_start(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
-        let f = Theirs::new(f);
-        self.plan.on_start = Some(Arc::new(move || {
-            f();
-        }));
-        self
-    }
-
-    /// Is run in each thread that runs tasks, after its last one: when it has slept for long
-    /// ([`thread_keep_alive`](Builder::thread_keep_alive)), when a task ended that was still bound to it
-    /// ([`lock_thread`](crate::lock_thread)), or when the runtime is shut down, which waits for it. As
-    /// [`on_thread_start`](Builder::on_thread_start) otherwise.
-    pub fn on_thread_stop(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
-        let f = Theirs::new(f);
-        self.plan.on_stop = Some(Arc::new(move || {
-            f();
-        }));
         self
     }
 
@@ -364,6 +336,20 @@ impl Builder {
     /// observer is called no more. A G's number is an address: it is used again after [`Event::Dead`].
     ///
     /// [`Event::Dead`]: crate::runtime::Event::Dead
+    ///
+    /// ```
+    /// use spinpark::runtime::{Event, Observer};
+    ///
+    /// struct Prints;
+    /// impl Observer for Prints {
+    ///     fn event(&self, event: Event<'_>) {
+    ///         println!("{event:?}");
+    ///     }
+    /// }
+    /// let runtime = spinpark::Runtime::builder().procs(1).observer(Prints).build()?;
+    /// # drop(runtime);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn observer(mut self, observer: impl Observer) -> Self {
         self.watchers.observers.push(Arc::new(observer));
         self
@@ -371,6 +357,13 @@ impl Builder {
 
     /// Keeps everything that happens in `recorder`, to be looked at: see [`trace`](crate::trace). It keeps one runtime at a
     /// time: what it had of another is forgotten.
+    ///
+    /// ```
+    /// let recorder = spinpark::trace::Recorder::new();
+    /// let runtime = spinpark::Runtime::builder().procs(1).record(&recorder).build()?;
+    /// # drop(runtime);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn record(mut self, recorder: &Recorder) -> Self {
         self.watchers.recorders.push(recorder.clone());
         self
@@ -383,6 +376,14 @@ impl Builder {
     /// [shut down](crate::Runtime::shutdown) or dropped; without its end it can be looked at too. If the disk is slower than the
     /// runtime, the runtime waits. If it is full, a line on standard error says so, and the runtime goes on. What it
     /// costs: docs/guide/seeing.md.
+    ///
+    /// ```
+    /// let path = std::env::temp_dir().join(format!("spinpark-trace-{}", std::process::id()));
+    /// let runtime = spinpark::Runtime::builder().procs(1).trace(&path).build()?;
+    /// drop(runtime); // the file is complete
+    /// std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn trace(mut self, path: impl Into<PathBuf>) -> Self {
         self.watchers.path = Some(path.into());
         self

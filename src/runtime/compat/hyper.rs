@@ -35,6 +35,14 @@ pub struct Io<T>(T);
 
 impl<T> Io<T> {
     /// Wraps it.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let (one, _two) = spinpark::net::unix::UnixStream::pair()?;
+    /// let for_hyper = spinpark::hyper::Io::new(one);
+    /// drop(for_hyper.into_inner());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn new(stream: T) -> Self {
         Io(stream)
     }

@@ -38,6 +38,12 @@ impl Builder {
     /// It is an [observer](Builder::observer), which takes a lock or two at each event, and a runtime of one P of its own. As
     /// long as that is there, a [deadlock](crate::Deadlock) is no error: the process has another runtime. The page names it.
     /// A [deterministic](Builder::deterministic) runtime has no console.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).console(([127, 0, 0, 1], 0)).build()?;
+    /// println!("look at http://{}", runtime.console_addr().expect("it was asked for"));
+    /// # Ok::<(), spinpark::BuildError>(())
+    /// ```
     pub fn console(mut self, address: impl Into<SocketAddr>) -> Self {
         self.watchers.console = Some(Arc::new(Asked::new(address.into(), false)));
         self
@@ -45,6 +51,11 @@ impl Builder {
 
     /// As [`console`](Builder::console), at any address: **every client that reaches it sees the names of your source files, and what your
     /// program does.** It has neither encryption nor passwords.
+    ///
+    /// ```
+    /// let builder = spinpark::Runtime::builder().console_exposed(([0, 0, 0, 0], 6670)); // any machine may look
+    /// # drop(builder);
+    /// ```
     pub fn console_exposed(mut self, address: impl Into<SocketAddr>) -> Self {
         self.watchers.console = Some(Arc::new(Asked::new(address.into(), true)));
         self

@@ -26,6 +26,18 @@ macro_rules! halves {
 
         impl core::error::Error for ReuniteError {}
 
+        /// ```
+        /// use spinpark::net::unix::UnixStream; // a `TcpStream` has the same
+        ///
+        /// # spinpark::run(async {
+        /// let (one, two) = UnixStream::pair()?;
+        /// let (reader, writer) = one.into_split();
+        /// spinpark::spawn(async move { two.write_all(b"hello").await });
+        /// let mut word = [0; 5];
+        /// reader.read_exact(&mut word).await?;
+        /// let stream: UnixStream = reader.reunite(writer).expect("of one stream");
+        /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+        /// ```
         impl $name {
             /// One half to read, and one to write: for two tasks, or for what wants to own a stream. Tasks may as well share the
             /// stream itself, in an [`Arc`], as all its methods take `&self`.
@@ -35,6 +47,18 @@ macro_rules! halves {
             }
         }
 
+        /// ```
+        /// # spinpark::run(async {
+        /// let (one, two) = spinpark::net::unix::UnixStream::pair()?;
+        /// let (reader, writer) = one.into_split();
+        /// two.write_all(b"hello").await?;
+        /// assert_eq!(reader.read(&mut [0; 2]).await?, 2);
+        /// reader.read_exact(&mut [0; 3]).await?;
+        /// let (_other, of_another) = two.into_split();
+        /// assert!(reader.reunite(of_another).is_err());
+        /// drop(writer);
+        /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+        /// ```
         impl OwnedReadHalf {
             /// The stream again.
             ///
@@ -50,6 +74,17 @@ macro_rules! halves {
             }
         }
 
+        /// ```
+        /// # spinpark::run(async {
+        /// let (one, _two) = spinpark::net::unix::UnixStream::pair()?;
+        /// let (reader, writer) = one.into_split();
+        /// assert_eq!(writer.write(b"hello").await?, 5);
+        /// writer.write_all(b", world").await?;
+        /// let (reader, writer) = writer.reunite(reader).expect("of one stream").into_split();
+        /// writer.forget(); // the peer is not told
+        /// drop(reader);
+        /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+        /// ```
         impl OwnedWriteHalf {
             /// The stream again.
             ///

@@ -3,6 +3,15 @@
 /// A socket from std's and back, as the system's handle, and as text.
 macro_rules! socket {
     ($name:ident, $std:ty) => {
+        /// ```
+        /// use spinpark::net::TcpListener; // the other sockets have the same two
+        ///
+        /// # spinpark::run(async {
+        /// let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+        /// let listener = TcpListener::from_std(listener)?;
+        /// let _of_std = listener.into_std()?;
+        /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+        /// ```
         impl $name {
             /// Makes it of std's, which is set to non-blocking mode. It belongs to the caller's runtime from now on.
             ///
@@ -85,6 +94,27 @@ macro_rules! socket {
 /// What streams and datagram sockets have: waiting until something can be done.
 macro_rules! readiness {
     ($name:ident) => {
+        /// # Cancel safety
+        /// A wait of these that is dropped has changed nothing.
+        ///
+        /// ```
+        /// use spinpark::io::Interest;
+        /// use spinpark::net::unix::UnixStream; // the others have the same
+        /// use std::io::Read;
+        ///
+        /// # spinpark::run(async {
+        /// let (one, two) = UnixStream::pair()?;
+        /// one.writable().await?;
+        /// assert!(one.ready(Interest::WRITABLE).await?.is_writable());
+        /// one.write_all(b"hello").await?;
+        /// two.readable().await?;
+        /// let mut word = [0; 5];
+        /// let std = std::os::fd::AsFd::as_fd(&two).try_clone_to_owned()?;
+        /// let mut std = std::os::unix::net::UnixStream::from(std);
+        /// two.async_io(Interest::READABLE, || std.read(&mut word)).await?;
+        /// assert!(two.try_io(Interest::READABLE, || std.read(&mut word)).is_err(), "nothing is left");
+        /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+        /// ```
         impl $name {
             /// Waits until there may be something to receive. It may turn out that there is not: another task may be
             /// faster.
@@ -142,6 +172,12 @@ macro_rules! readiness {
     ($name:ident, $reads:ident, $writes:ident) => {
         readiness!($name);
 
+        /// ```
+        /// # spinpark::run(async {
+        /// let (one, _two) = spinpark::net::unix::UnixStream::pair()?;
+        /// std::future::poll_fn(|cx| one.poll_write_ready(cx)).await?; // and `poll_read_ready`
+        /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+        /// ```
         #[cfg(unix)]
         impl $name {
             /// As [`readable`](Self::readable), for futures written by hand.
@@ -166,6 +202,21 @@ macro_rules! readiness {
 /// What can be read from: bytes in order.
 macro_rules! reads {
     ($name:ident) => {
+        /// ```
+        /// use std::io::IoSliceMut;
+        ///
+        /// # spinpark::run(async {
+        /// let (reader, writer) = spinpark::io::pipe()?; // sockets have the same
+        /// writer.write_all(b"hello, world").await?;
+        /// let (mut one, mut two) = ([0; 3], [0; 4]);
+        /// reader.read_exact(&mut two).await?;
+        /// reader.read_vectored(&mut [IoSliceMut::new(&mut one), IoSliceMut::new(&mut two)]).await?;
+        /// assert_eq!((&one, &two), (b"o, ", b"worl"));
+        /// assert_eq!(reader.read(&mut two).await?, 1);
+        /// assert!(reader.try_read(&mut two).is_err(), "nothing is left");
+        /// assert!(reader.try_read_vectored(&mut [IoSliceMut::new(&mut one)]).is_err());
+        /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+        /// ```
         impl $name {
             /// Reads what has come, at least one byte; 0: the peer sends no more, or `buffer` is empty.
             ///
@@ -236,6 +287,19 @@ macro_rules! reads {
 /// What can be written to: bytes in order. `$close` ends the writing.
 macro_rules! writes {
     ($name:ident, $close:expr) => {
+        /// ```
+        /// use std::io::IoSlice;
+        ///
+        /// # spinpark::run(async {
+        /// let (reader, writer) = spinpark::io::pipe()?; // sockets have the same
+        /// assert_eq!(writer.write(b"hello").await?, 5);
+        /// writer.write_vectored(&[IoSlice::new(b", "), IoSlice::new(b"world")]).await?;
+        /// writer.write_all(b"!").await?;
+        /// writer.try_write(b"!")?;
+        /// writer.try_write_vectored(&[IoSlice::new(b"!")])?;
+        /// drop(reader);
+        /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+        /// ```
         impl $name {
             /// Writes some of `bytes`, at least one; how many it returns.
             ///
@@ -313,6 +377,13 @@ macro_rules! stream {
             result => result,
         });
 
+        /// ```
+        /// # spinpark::run(async {
+        /// let (one, two) = spinpark::net::unix::UnixStream::pair()?;
+        /// one.shutdown(std::net::Shutdown::Write)?;
+        /// assert_eq!(two.read(&mut [0; 8]).await?, 0);
+        /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+        /// ```
         impl $name {
             /// Ends the connection, or one direction of it: at once, nothing waits.
             ///
@@ -320,56 +391,6 @@ macro_rules! stream {
             /// [`NotConnected`](io::ErrorKind::NotConnected) if it has ended already.
             pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
                 self.0.get().shutdown(how)
-            }
-        }
-    };
-}
-
-/// `AsyncRead`, of the crate futures-io.
-macro_rules! async_read {
-    ($name:ty) => {
-        impl AsyncRead for $name {
-            fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-                self.0.poll_stream(Direction::Read, cx, buffer.len(), |mut socket| socket.read(buffer))
-            }
-
-            fn poll_read_vectored(
-                self: Pin<&mut Self>,
-                cx: &mut Context<'_>,
-                buffers: &mut [IoSliceMut<'_>],
-            ) -> Poll<io::Result<usize>> {
-                let wanted = at_once(buffers.iter().map(|buffer| buffer.len()));
-                self.0.poll_stream(Direction::Read, cx, wanted, |mut socket| socket.read_vectored(buffers))
-            }
-        }
-    };
-}
-
-/// `AsyncWrite`, of the crate futures-io.
-macro_rules! async_write {
-    ($name:ty, $close:expr) => {
-        impl AsyncWrite for $name {
-            fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-                self.0.poll_stream(Direction::Write, cx, bytes.len(), |mut socket| socket.write(bytes))
-            }
-
-            fn poll_write_vectored(
-                self: Pin<&mut Self>,
-                cx: &mut Context<'_>,
-                slices: &[IoSlice<'_>],
-            ) -> Poll<io::Result<usize>> {
-                let wanted = at_once(slices.iter().map(|slice| slice.len()));
-                self.0.poll_stream(Direction::Write, cx, wanted, |mut socket| socket.write_vectored(slices))
-            }
-
-            /// Does nothing: what was written is the system's.
-            fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                poll_leaf(cx, "IO wait", |_| Poll::Ready(Ok(())))
-            }
-
-            /// Tells the peer that no more will come, if there is a way; it can still send. A pipe is closed by being dropped, and not by this.
-            fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                poll_leaf(cx, "IO wait", |_| Poll::Ready(($close)(&self)))
             }
         }
     };

@@ -12,6 +12,8 @@
 //! state), and by `compat`.
 
 #[macro_use]
+mod futures_traits;
+#[macro_use]
 mod macros;
 #[macro_use]
 mod halves;

@@ -47,6 +47,17 @@ pub fn pipe() -> io::Result<(PipeReader, PipeWriter)> {
 /// What both ends have in common.
 macro_rules! end {
     ($name:ident) => {
+        /// ```
+        /// use spinpark::io::{PipeWriter, pipe};
+        ///
+        /// # spinpark::run(async {
+        /// let (reader, writer) = pipe()?;
+        /// let for_a_child = writer.into_owned_fd()?; // it blocks now
+        /// let writer = PipeWriter::from_owned_fd(for_a_child)?;
+        /// writer.write_all(b"hello").await?;
+        /// drop(reader);
+        /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+        /// ```
         impl $name {
             /// Makes it of such an end of a pipe, which is set to non-blocking mode. It belongs to the caller's runtime from now on.
             ///

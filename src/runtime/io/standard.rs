@@ -25,6 +25,17 @@ use std::os::fd::AsFd;
 ///
 /// It goes past the buffer of [`std::io::stdin`]: what was read into that before is not seen here. If others read the standard
 /// input at the same time, in this process or another, one may be faster; then the read holds its thread until more comes.
+///
+/// ```
+/// # spinpark::run(async {
+/// let mut stdin = spinpark::io::stdin().expect("in a task");
+/// let mut bytes = Vec::new();
+/// let read = stdin.read_to_end(&mut bytes);
+/// let _in_time = spinpark::time::timeout(std::time::Duration::from_millis(1), read).await;
+/// let mut buffer = [0; 64];
+/// let _one = spinpark::time::timeout(std::time::Duration::from_millis(1), stdin.read(&mut buffer)).await;
+/// # });
+/// ```
 #[derive(Debug)]
 pub struct Stdin {
     /// `None`: it need not be waited for.
@@ -181,6 +192,12 @@ macro_rules! output {
             $name(())
         }
 
+        /// ```
+        /// # spinpark::run(async {
+        /// spinpark::io::stdout().write_all(b"hello\n").await.expect("it takes it");
+        /// spinpark::io::stderr().write_all(b"hello\n").await.expect("it takes it");
+        /// # });
+        /// ```
         impl $name {
             /// Writes all of `bytes`, and has them on their way before it returns. The thread waits while the stream takes no
             /// more, in blocking and in non-blocking mode.

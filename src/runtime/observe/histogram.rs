@@ -89,6 +89,8 @@ impl Histogram {
     }
 
     /// How long they took on average. `None`: none was measured.
+    ///
+    /// An example is at [`bins`](Histogram::bins).
     #[must_use]
     pub fn mean(&self) -> Option<Duration> {
         self.nanos.checked_div(self.count()).map(Duration::from_nanos)
@@ -113,6 +115,17 @@ impl Histogram {
 
     /// The bins, from the fastest on: from when to when, and how many were in it. The last has no end:
     /// [`Duration::MAX`].
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).latency_histogram(true).build()?;
+    /// runtime.spawn(async {}).join()?;
+    /// let waits = runtime.metrics().latency.expect("it is measured");
+    /// for (range, count) in waits.bins() {
+    ///     println!("{range:?}: {count}");
+    /// }
+    /// println!("{:?}", waits.mean());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn bins(&self) -> impl Iterator<Item = (Range<Duration>, u64)> + '_ {
         self.counts.iter().enumerate().map(|(bin, &count)| {
             let end = if bin == BINS - 1 { Duration::MAX } else { Duration::from_nanos(start_of(bin + 1)) };

@@ -96,6 +96,13 @@ pub struct Metrics {
 
 /// What was done under one P so far. A dispatch is one task that runs until it waits, yields or ends, or one that waits
 /// on a thread of its own and gets a P again.
+///
+/// ```
+/// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+/// runtime.spawn(async {}).join()?;
+/// assert!(runtime.metrics().per_p[0].dispatches() > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PMetrics {
@@ -131,6 +138,12 @@ impl Metrics {
     }
 
     /// Tasks that wait for their turn now, in all queues. Go: `/sched/goroutines/runnable:goroutines`.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// println!("{} tasks wait for their turn", runtime.metrics().tasks_queued());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn tasks_queued(&self) -> usize {
         self.global_queue + self.per_p.iter().map(|p| p.queue).sum::<usize>()

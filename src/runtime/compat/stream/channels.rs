@@ -39,6 +39,12 @@ impl<T> Receiver<T> {
 impl<T> Sender<T> {
     /// As a sink of what is to be sent. It holds one value that waits for room, besides those in the channel; to close it
     /// drops this sender, and with the last one the channel is closed.
+    ///
+    /// ```
+    /// let (sender, receiver) = spinpark::chan::bounded::<u8>(1);
+    /// let (_sink, stream) = (sender.into_sink(), receiver.into_stream());
+    /// assert!(stream.into_inner().is_empty()); // the channel's end again
+    /// ```
     pub fn into_sink(self) -> SenderSink<T> {
         SenderSink { sender: Some(self), send: None }
     }
@@ -55,6 +61,15 @@ pub struct ReceiverStream<T> {
 
 impl<T> ReceiverStream<T> {
     /// The end of the channel again. A receive that waited gives its place up.
+    ///
+    /// # Cancel safety
+    /// No value is lost.
+    ///
+    /// ```
+    /// let (sender, receiver) = spinpark::chan::bounded(1);
+    /// sender.try_send(1).expect("there is room");
+    /// assert_eq!(receiver.into_stream().into_inner().try_recv(), Ok(1));
+    /// ```
     pub fn into_inner(mut self) -> Receiver<T> {
         self.give_up();
         self.receiver.clone()

@@ -58,6 +58,20 @@ pin_project! {
     /// * **Stackful goroutines**: the context belongs to the thread. A poll that waits in its middle by
     ///   [`wait`](crate::Wait::wait) holds it across a wait, which
     ///   [`stackful_goroutines`](crate::Builder::stackful_goroutines) forbids. To `await` is well.
+    ///
+    /// In the context of a runtime of tokio's that is yours:
+    ///
+    /// ```
+    /// use spinpark::tokio_compat::Compat;
+    ///
+    /// let tokio = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let here = runtime.spawn(Compat::with_handle(tokio.handle().clone(), async { tokio::runtime::Handle::try_current().is_ok() }));
+    /// assert!(tokio.block_on(here)?);
+    /// assert!(runtime.block_on(Compat::try_new(async { true })?)?);
+    /// assert!(runtime.block_on(Compat::new(async { true }))?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[derive(Debug)]
     #[must_use = "a future does nothing until it is awaited"]
     pub struct Compat<F> {

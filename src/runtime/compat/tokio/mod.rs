@@ -50,6 +50,14 @@ pub struct Io<T> {
 
 impl<T> Io<T> {
     /// Wraps it.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let (one, _two) = spinpark::net::unix::UnixStream::pair()?;
+    /// let for_tokio = spinpark::tokio_compat::Io::new(one);
+    /// drop(for_tokio.into_inner());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn new(stream: T) -> Self {
         Io { stream, seeks: None }
     }

@@ -49,6 +49,34 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 /// # #[cfg(not(target_os = "linux"))]
 /// # fn main() {}
 /// ```
+///
+/// # Cancel safety
+/// A wait that is dropped before it is ready has changed nothing.
+///
+/// ```
+/// use spinpark::io::{AsyncFd, Interest};
+/// use std::io::{Read, Write};
+/// use std::os::unix::net::UnixStream;
+///
+/// # spinpark::run(async {
+/// let (one, two) = UnixStream::pair()?;
+/// let (mut one, two) = (AsyncFd::nonblocking(one)?, AsyncFd::nonblocking(two)?);
+/// let mut guard = two.writable().await?;
+/// assert!(guard.ready().is_writable());
+/// assert!(guard.try_io(|fd| fd.get_ref().write(b"hello")).expect("it is ready").is_ok());
+/// guard.clear_ready();
+/// let mut bytes = [0; 5];
+/// one.async_io(Interest::READABLE, |mut socket| socket.read(&mut bytes)).await?;
+/// assert!(one.try_io(Interest::READABLE, |mut socket| socket.read(&mut bytes)).is_err());
+/// one.ready(Interest::READABLE.add(Interest::WRITABLE)).await?.retain_ready();
+/// std::future::poll_fn(|cx| one.poll_write_ready(cx)).await?;
+/// two.get_ref().write_all(b"more")?;
+/// std::future::poll_fn(|cx| one.poll_read_ready(cx)).await?;
+/// one.readable().await?;
+/// one.get_mut().set_nonblocking(true)?;
+/// drop(one.into_inner());
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub struct AsyncFd<T> {
     // In this order: the poller forgets its duplicate, then the user's is closed.
     registered: Registered<OwnedFd>,
@@ -203,6 +231,23 @@ impl<T: AsRawFd> AsRawFd for AsyncFd<T> {
 }
 
 /// A file descriptor that was ready a moment ago. It may no longer be: another task may have been faster.
+///
+/// ```
+/// use spinpark::io::AsyncFd;
+/// use std::io::Write;
+///
+/// # spinpark::run(async {
+/// let (one, _two) = std::os::unix::net::UnixStream::pair()?;
+/// let fd = AsyncFd::nonblocking(one)?;
+/// let mut guard = fd.writable().await?;
+/// match guard.try_io(|fd| fd.get_ref().write(b"hello")) {
+///     Ok(written) => assert_eq!(written?, 5),
+///     Err(_would_block) => println!("wait again"),
+/// }
+/// guard.clear_ready(); // for code that was written for tokio
+/// guard.retain_ready();
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 #[must_use = "it was waited for; `try_io` makes the attempt"]
 pub struct AsyncFdReadyGuard<'a, T> {
     fd: &'a AsyncFd<T>,

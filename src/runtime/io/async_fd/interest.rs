@@ -20,6 +20,13 @@ impl Interest {
     pub const WRITABLE: Interest = Interest { read: false, write: true };
 
     /// Both of them.
+    ///
+    /// ```
+    /// use spinpark::io::Interest;
+    ///
+    /// let both = Interest::READABLE.add(Interest::WRITABLE);
+    /// assert!(both.is_readable() && both.is_writable());
+    /// ```
     #[must_use]
     pub const fn add(self, other: Interest) -> Interest {
         Interest { read: self.read || other.read, write: self.write || other.write }

@@ -1,7 +1,8 @@
-//! A file that is open, and how it is to be opened.
+//! A file that is open.
 
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::exec::yielding::{poll_leaf, proceed};
+use crate::runtime::io::fs::open_options::OpenOptions;
 use crate::runtime::io::fs::work;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -40,6 +41,36 @@ use std::path::Path;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// All that it can do:
+///
+/// ```
+/// use spinpark::fs::{self, File};
+/// use std::io::SeekFrom;
+///
+/// # spinpark::run(async {
+/// let path = std::env::temp_dir().join(format!("spinpark-a-file-{}", std::process::id()));
+/// let file = File::create_new(&path).await?;
+/// file.write_all(b"hello, world").await?;
+/// file.write(b"!").await?;
+/// file.sync_data().await?;
+/// file.seek(SeekFrom::Start(7)).await?;
+/// let mut word = [0; 5];
+/// file.read_exact(&mut word).await?;
+/// assert_eq!(&word, b"world");
+/// let mut rest = Vec::new();
+/// file.try_clone().await?.read_to_end(&mut rest).await?;
+/// assert_eq!((rest.as_slice(), file.read(&mut word).await?), (&b"!"[..], 0));
+/// file.set_len(5).await?;
+/// file.sync_all().await?;
+/// let metadata = file.metadata().await?;
+/// file.set_permissions(metadata.permissions()).await?;
+/// assert_eq!(metadata.len(), 5);
+/// let file = File::from_std(file.into_std());
+/// drop(file);
+/// fs::remove_file(&path).await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 #[derive(Debug)]
 pub struct File(fs::File);
 
@@ -48,6 +79,18 @@ impl File {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, it has done nothing.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let file = spinpark::fs::File::open("Cargo.toml").await?;
+    /// let mut text = String::new();
+    /// file.read_to_string(&mut text).await?;
+    /// assert!(text.contains("[package]"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn open(path: impl AsRef<Path>) -> io::Result<File> {
         proceed().await;
         syscall(|| fs::File::open(path)).map(File)
@@ -57,6 +100,9 @@ impl File {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// # Cancel safety
+    /// As [`open`](File::open)'s.
     pub async fn create(path: impl AsRef<Path>) -> io::Result<File> {
         proceed().await;
         syscall(|| fs::File::create(path)).map(File)
@@ -66,6 +112,9 @@ impl File {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// # Cancel safety
+    /// As [`open`](File::open)'s.
     pub async fn create_new(path: impl AsRef<Path>) -> io::Result<File> {
         proceed().await;
         syscall(|| fs::File::create_new(path)).map(File)
@@ -167,6 +216,9 @@ impl File {
     ///
     /// # Errors
     /// Those of the system; [`InvalidInput`](io::ErrorKind::InvalidInput) if it is before the beginning.
+    ///
+    /// # Cancel safety
+    /// As [`open`](File::open)'s.
     pub async fn seek(&self, to: SeekFrom) -> io::Result<u64> {
         proceed().await;
         syscall(|| (&self.0).seek(to))
@@ -176,6 +228,9 @@ impl File {
     ///
     /// # Errors
     /// Those of the system; [`InvalidInput`](io::ErrorKind::InvalidInput) if it is not open for writing.
+    ///
+    /// # Cancel safety
+    /// As [`open`](File::open)'s.
     pub async fn set_len(&self, size: u64) -> io::Result<()> {
         proceed().await;
         syscall(|| self.0.set_len(size))
@@ -185,6 +240,9 @@ impl File {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, it may be on the disk or not.
     pub async fn sync_all(&self) -> io::Result<()> {
         work::sync(&self.0, true).await
     }
@@ -193,6 +251,9 @@ impl File {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// # Cancel safety
+    /// As [`sync_all`](File::sync_all)'s.
     pub async fn sync_data(&self) -> io::Result<()> {
         work::sync(&self.0, false).await
     }
@@ -201,6 +262,9 @@ impl File {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// # Cancel safety
+    /// As [`open`](File::open)'s.
     pub async fn metadata(&self) -> io::Result<Metadata> {
         proceed().await;
         syscall(|| self.0.metadata())
@@ -210,6 +274,9 @@ impl File {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// # Cancel safety
+    /// As [`open`](File::open)'s.
     pub async fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
         proceed().await;
         syscall(|| self.0.set_permissions(permissions))
@@ -219,6 +286,9 @@ impl File {
     ///
     /// # Errors
     /// Those of the system: no descriptor is left.
+    ///
+    /// # Cancel safety
+    /// As [`open`](File::open)'s.
     pub async fn try_clone(&self) -> io::Result<File> {
         proceed().await;
         syscall(|| self.0.try_clone()).map(File)
@@ -296,94 +366,3 @@ macro_rules! async_file {
 
 async_file!(File);
 async_file!(&File);
-
-/// How a [`File`] is to be opened: as [`std::fs::OpenOptions`], from which it can be made.
-///
-/// ```
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use spinpark::fs::OpenOptions;
-///
-/// let path = std::env::temp_dir().join(format!("spinpark-options-{}", std::process::id()));
-/// spinpark::Runtime::new()?.block_on(async {
-///     let log = OpenOptions::new().append(true).create(true).open(&path).await?;
-///     log.write_all(b"one more line\n").await?;
-///     spinpark::fs::remove_file(&path).await
-/// })??;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone)]
-pub struct OpenOptions(fs::OpenOptions);
-
-impl OpenOptions {
-    /// Nothing is allowed yet.
-    #[allow(clippy::new_without_default, reason = "as in std")]
-    pub fn new() -> OpenOptions {
-        OpenOptions(fs::OpenOptions::new())
-    }
-
-    /// May it be read?
-    pub fn read(&mut self, yes: bool) -> &mut Self {
-        self.0.read(yes);
-        self
-    }
-
-    /// May it be written?
-    pub fn write(&mut self, yes: bool) -> &mut Self {
-        self.0.write(yes);
-        self
-    }
-
-    /// Is all written at its end, wherever that is then?
-    pub fn append(&mut self, yes: bool) -> &mut Self {
-        self.0.append(yes);
-        self
-    }
-
-    /// Is what is in it thrown away?
-    pub fn truncate(&mut self, yes: bool) -> &mut Self {
-        self.0.truncate(yes);
-        self
-    }
-
-    /// Is it made if it is not there?
-    pub fn create(&mut self, yes: bool) -> &mut Self {
-        self.0.create(yes);
-        self
-    }
-
-    /// Is it made, and an error if it is there?
-    pub fn create_new(&mut self, yes: bool) -> &mut Self {
-        self.0.create_new(yes);
-        self
-    }
-
-    /// Its permission bits, if it is made.
-    #[cfg(unix)]
-    pub fn mode(&mut self, mode: u32) -> &mut Self {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut self.0, mode);
-        self
-    }
-
-    /// Flags for the system's `open`, beside those that the other options mean.
-    #[cfg(unix)]
-    pub fn custom_flags(&mut self, flags: i32) -> &mut Self {
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut self.0, flags);
-        self
-    }
-
-    /// Opens it.
-    ///
-    /// # Errors
-    /// Those of the system; [`InvalidInput`](io::ErrorKind::InvalidInput) if the options contradict each other.
-    pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
-        proceed().await;
-        syscall(|| self.0.open(path)).map(File::from_std)
-    }
-}
-
-impl From<fs::OpenOptions> for OpenOptions {
-    fn from(options: fs::OpenOptions) -> OpenOptions {
-        OpenOptions(options)
-    }
-}

@@ -1,5 +1,43 @@
 //! Files. Go: `os`.
 //!
+//! | you want | take |
+//! |----------|------|
+//! | all of a file at once | [`read`], [`read_to_string`], [`write`](write()), [`copy`] |
+//! | a file that is open | [`File`], [`OpenOptions`] |
+//! | folders | [`create_dir`], [`create_dir_all`], [`read_dir`], [`remove_dir`], [`remove_dir_all`] |
+//! | names and links | [`rename`], [`remove_file`], [`hard_link`], [`symlink`], [`read_link`], [`canonicalize`] |
+//! | to know more | [`try_exists`], [`metadata`], [`symlink_metadata`], [`set_permissions`] |
+//!
+//! ```
+//! use spinpark::fs;
+//!
+//! # spinpark::run(async {
+//! let dir = std::env::temp_dir().join(format!("spinpark-fs-{}", std::process::id()));
+//! fs::create_dir_all(dir.join("a/b")).await?;
+//! fs::create_dir(dir.join("c")).await?;
+//! fs::write(dir.join("one"), "1").await?;
+//! fs::copy(dir.join("one"), dir.join("two")).await?;
+//! fs::rename(dir.join("two"), dir.join("three")).await?;
+//! fs::hard_link(dir.join("three"), dir.join("four")).await?;
+//! # #[cfg(unix)]
+//! fs::symlink("three", dir.join("five")).await?;
+//! # #[cfg(unix)]
+//! assert_eq!(fs::read_link(dir.join("five")).await?.to_str(), Some("three"));
+//! assert_eq!(fs::read_to_string(dir.join("three")).await?, "1");
+//! let metadata = fs::metadata(dir.join("three")).await?;
+//! fs::set_permissions(dir.join("three"), metadata.permissions()).await?;
+//! assert_eq!(fs::symlink_metadata(dir.join("one")).await?.len(), 1);
+//! println!("{:?}", fs::canonicalize(&dir).await?);
+//! for entry in fs::read_dir(&dir).await? {
+//!     println!("{:?}", entry.file_name());
+//! }
+//! fs::remove_file(dir.join("one")).await?;
+//! fs::remove_dir(dir.join("c")).await?;
+//! fs::remove_dir_all(&dir).await?;
+//! assert!(!fs::try_exists(&dir).await?);
+//! # Ok::<(), std::io::Error>(()) }).unwrap();
+//! ```
+//!
 //! The system has no way to wait for a file without blocking. So these functions do block, inside of a
 //! [`syscall`]: if it takes long, others run meanwhile, and when the future is polled once, it is ready.
 //! Each has the name, the meaning and the errors of that in [`std::fs`]; [`File`] is one that is open. For what is not here, put the
@@ -13,11 +51,13 @@
 //! ```
 
 mod file;
+mod open_options;
 mod work;
 
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::exec::yielding::proceed;
-pub use file::{File, OpenOptions};
+pub use file::File;
+pub use open_options::OpenOptions;
 use std::fs;
 pub use std::fs::{DirEntry, Metadata, Permissions};
 use std::io;
@@ -82,6 +122,9 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 ///
 /// # Errors
 /// Those of the system.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
     proceed().await;
     syscall(|| fs::rename(from, to))
@@ -91,6 +134,9 @@ pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<
 ///
 /// # Errors
 /// Those of the system.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     proceed().await;
     syscall(|| fs::hard_link(original, link))
@@ -100,6 +146,9 @@ pub async fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io
 ///
 /// # Errors
 /// Those of the system.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
     proceed().await;
     syscall(|| fs::remove_file(path))
@@ -109,6 +158,9 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the system.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
     proceed().await;
     syscall(|| fs::create_dir(path))
@@ -118,6 +170,9 @@ pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the system. Some of them may have been made.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     proceed().await;
     syscall(|| fs::create_dir_all(path))
@@ -127,6 +182,9 @@ pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the system.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
     proceed().await;
     syscall(|| fs::remove_dir(path))
@@ -136,6 +194,9 @@ pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the system. Some of it may have been removed.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     proceed().await;
     syscall(|| fs::remove_dir_all(path))
@@ -145,6 +206,9 @@ pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of the system, of the folder or of the first entry that cannot be read.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<Vec<DirEntry>> {
     proceed().await;
     syscall(|| fs::read_dir(path)?.collect())
@@ -154,6 +218,9 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<Vec<DirEntry>> {
 ///
 /// # Errors
 /// Those of the system.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     proceed().await;
     syscall(|| fs::metadata(path))
@@ -163,6 +230,9 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 ///
 /// # Errors
 /// Those of the system.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     proceed().await;
     syscall(|| fs::symlink_metadata(path))
@@ -172,6 +242,9 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 ///
 /// # Errors
 /// Those of the system.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -> io::Result<()> {
     proceed().await;
     syscall(|| fs::set_permissions(path, permissions))
@@ -181,6 +254,9 @@ pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -
 ///
 /// # Errors
 /// Those of the system: it cannot be known, because a folder above it may not be looked into, say.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
     proceed().await;
     syscall(|| fs::exists(path))
@@ -190,6 +266,9 @@ pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
 ///
 /// # Errors
 /// Those of the system: it is no link.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     proceed().await;
     syscall(|| fs::read_link(path))
@@ -199,6 +278,9 @@ pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 ///
 /// # Errors
 /// Those of the system.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 #[cfg(unix)]
 pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     proceed().await;
@@ -209,6 +291,9 @@ pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::
 ///
 /// # Errors
 /// Those of the system: there is no such file.
+///
+/// # Cancel safety
+/// As [`read`]'s.
 pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     proceed().await;
     syscall(|| fs::canonicalize(path))

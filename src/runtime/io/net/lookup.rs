@@ -19,6 +19,9 @@ use std::net::SocketAddr;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Cancel safety
+/// Dropped, nothing is lost but the answer: the look-up is done anew by the next call.
 pub async fn lookup_host<A: ToSocketAddrs>(host: A) -> io::Result<std::vec::IntoIter<SocketAddr>> {
     around::check_network()?;
     Ok(resolve(host).await?.into_vec().into_iter())

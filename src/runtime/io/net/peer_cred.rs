@@ -44,6 +44,13 @@ impl UCred {
     }
 
     /// The number of its process. `None`: that process is in a namespace that the caller's does not contain, or in another machine.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let (one, _two) = spinpark::net::unix::UnixStream::pair()?;
+    /// assert_eq!(one.peer_cred()?.pid(), Some(std::process::id() as i32));
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     #[must_use]
     pub fn pid(&self) -> Option<i32> {
         (self.pid > 0).then_some(self.pid)

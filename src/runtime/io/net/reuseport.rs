@@ -49,6 +49,9 @@ impl TcpListener {
     /// # Errors
     /// If the caller is no task; those of the look-up; that of the last address that was tried. It is in use, say, by a listener that
     /// does not share it.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, none listens.
     pub async fn bind_many<A: ToSocketAddrs>(address: A, n: usize) -> io::Result<Vec<TcpListener>> {
         around::netpoll()?;
         let mut last = None;

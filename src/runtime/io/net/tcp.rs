@@ -1,5 +1,8 @@
 //! Connections over TCP. Go: `net.TCPListener`, `net.TCPConn`.
 
+mod listener;
+
+#[cfg(not(unix))]
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::exec::yielding::{poll_leaf, proceed};
 use crate::runtime::io::around;
@@ -10,123 +13,51 @@ use crate::runtime::io::net::resolve::{ToSocketAddrs, resolve};
 use crate::runtime::io::netpoll::{Direction, Registered, at_once};
 use core::fmt;
 use core::pin::Pin;
-use core::task::{Context, Poll, ready};
+use core::task::{Context, Poll};
 #[cfg(unix)]
 use core::time::Duration;
 use futures_io::{AsyncRead, AsyncWrite};
+pub use listener::{Incoming, TcpListener};
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net;
 use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
 
-/// Takes connections from others.
-pub struct TcpListener(Registered<net::TcpListener>);
-
-impl TcpListener {
-    /// Listens at an address; of several, at the first that is free. With port 0 the system chooses one,
-    /// which [`local_addr`](TcpListener::local_addr) tells. As std does it, on Unix the address can be used again at
-    /// once after a listener is gone.
-    ///
-    /// # Errors
-    /// If the caller is no task; those of the look-up; that of the last address that was tried.
-    pub async fn bind<A: ToSocketAddrs>(address: A) -> io::Result<TcpListener> {
-        // No port is taken for nothing.
-        around::netpoll()?;
-        let addresses = resolve(address).await?;
-        let listener = syscall(|| net::TcpListener::bind(addresses.as_slice()))?;
-        #[cfg(unix)]
-        crate::runtime::io::net::backlog::lengthen_queue(&listener)?;
-        Self::from_std(listener)
-    }
-
-    /// The next connection, and whose it is.
-    ///
-    /// # Errors
-    /// Those of the system, and if the runtime was shut down. The listener goes on after them: if the process has as
-    /// many files open as it may, say, the connection waits until there are fewer. A task that tries again at once in that case
-    /// should sleep a little before.
-    pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        self.welcome(self.0.io(Direction::Read, accept_one).await?)
-    }
-
-    /// As [`accept`](TcpListener::accept), for futures and streams written by hand.
-    ///
-    /// # Errors
-    /// As `accept`'s.
-    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
-        let accepted = ready!(self.0.poll_io(Direction::Read, cx, accept_one))?;
-        Poll::Ready(self.welcome(accepted))
-    }
-
-    /// The connections, one after the other, for ever.
-    pub fn incoming(&self) -> Incoming<'_> {
-        Incoming(self)
-    }
-
-    /// Where it listens.
-    ///
-    /// # Errors
-    /// Those of the system.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.0.get().local_addr()
-    }
-
-    /// How many routers a packet may pass.
-    ///
-    /// # Errors
-    /// Those of the system.
-    pub fn ttl(&self) -> io::Result<u32> {
-        self.0.get().ttl()
-    }
-
-    /// How many routers a packet may pass, from now on.
-    ///
-    /// # Errors
-    /// Those of the system.
-    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
-        self.0.get().set_ttl(ttl)
-    }
-
-    fn welcome(&self, (stream, peer): (net::TcpStream, SocketAddr)) -> io::Result<(TcpStream, SocketAddr)> {
-        stream.set_nonblocking(true)?;
-        Ok((TcpStream(self.0.sibling(stream)?), peer))
-    }
-}
-
-/// Passes over a connection that was closed before it was accepted, as Go does: that is no error of the listener's.
-fn accept_one(listener: &net::TcpListener) -> io::Result<(net::TcpStream, SocketAddr)> {
-    loop {
-        match listener.accept() {
-            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-            result => return result,
-        }
-    }
-}
-
-socket!(TcpListener, net::TcpListener);
-
-/// The connections that come to a [`TcpListener`].
-#[derive(Debug)]
-#[must_use = "connections come when they are asked for"]
-pub struct Incoming<'a>(&'a TcpListener);
-
-impl Incoming<'_> {
-    /// Where they come.
-    #[cfg(feature = "futures")]
-    pub(in crate::runtime) fn listener(&self) -> &TcpListener {
-        self.0
-    }
-
-    /// The next one. There is always a next one.
-    ///
-    /// # Errors
-    /// Those of [`accept`](TcpListener::accept).
-    pub async fn next(&mut self) -> io::Result<TcpStream> {
-        Ok(self.0.accept().await?.0)
-    }
-}
-
 /// A connection: bytes in order, both ways.
+///
+/// An echo, and the options:
+///
+/// ```
+/// use spinpark::net::{TcpListener, TcpStream};
+///
+/// # spinpark::run(async {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let address = listener.local_addr()?;
+/// spinpark::spawn(async move {
+///     let (stream, _peer) = listener.accept().await?;
+///     let mut buffer = [0; 64];
+///     loop {
+///         match stream.read(&mut buffer).await? {
+///             0 => return Ok::<(), std::io::Error>(()), // the peer sends no more
+///             n => stream.write_all(&buffer[..n]).await?,
+///         }
+///     }
+/// });
+/// let stream = TcpStream::connect(address).await?;
+/// stream.set_nodelay(true)?;
+/// stream.set_ttl(64)?;
+/// assert!(stream.nodelay()? && stream.ttl()? == 64 && stream.take_error()?.is_none());
+/// stream.write_all(b"hello").await?;
+/// let mut echo = [0; 5];
+/// assert!(stream.peek(&mut echo).await? > 0); // it is there still
+/// stream.read_exact(&mut echo).await?;
+/// assert_eq!((&echo, stream.peer_addr()?), (b"hello", address));
+/// assert!(stream.linger()?.is_none());
+/// stream.set_zero_linger()?; // the close ends it by a reset
+/// # #[cfg(target_os = "linux")]
+/// stream.set_quickack(stream.quickack()?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub struct TcpStream(Registered<net::TcpStream>);
 
 impl TcpStream {
@@ -135,6 +66,19 @@ impl TcpStream {
     ///
     /// # Errors
     /// If the caller is no task; those of the look-up; that of the last address that was tried.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, the connection is given up; the peer may have seen it begin, and end.
+    ///
+    /// ```
+    /// use spinpark::net::{TcpListener, TcpStream};
+    ///
+    /// # spinpark::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// stream.write_all(b"hello").await?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn connect<A: ToSocketAddrs>(address: A) -> io::Result<TcpStream> {
         around::netpoll()?;
         let mut last = None;

@@ -37,6 +37,35 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 /// # #[cfg(not(target_os = "linux"))]
 /// # fn main() {}
 /// ```
+///
+/// The options, before it connects:
+///
+/// ```
+/// use spinpark::net::{TcpListener, TcpSocket};
+/// use std::time::Duration;
+///
+/// # spinpark::run(async {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let socket = TcpSocket::new_v4()?;
+/// socket.set_reuseaddr(true)?;
+/// socket.set_reuseport(false)?;
+/// socket.set_keepalive(true)?;
+/// socket.set_nodelay(true)?;
+/// socket.set_send_buffer_size(16_384)?;
+/// socket.set_recv_buffer_size(16_384)?;
+/// socket.set_tos_v4(0x10)?;
+/// socket.set_linger(Some(Duration::from_secs(1)))?;
+/// println!("{} {} {} {}", socket.reuseaddr()?, socket.reuseport()?, socket.keepalive()?, socket.nodelay()?);
+/// println!("{} {} {} {:?}", socket.send_buffer_size()?, socket.recv_buffer_size()?, socket.tos_v4()?, socket.linger()?);
+/// socket.set_zero_linger()?;
+/// let stream = socket.connect(listener.local_addr()?).await?;
+/// println!("{}", stream.local_addr()?);
+/// if let Ok(six) = TcpSocket::new_v6() {
+///     six.set_tclass_v6(0x10)?;
+///     assert_eq!(six.tclass_v6()?, 0x10);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub struct TcpSocket(OwnedFd);
 
 impl TcpSocket {
@@ -75,6 +104,9 @@ impl TcpSocket {
     /// # Errors
     /// Those of the system: nothing listens there, say; and if the runtime was shut down.
     /// [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) if the system has chosen the port of `address` for this socket too.
+    ///
+    /// # Cancel safety
+    /// As [`TcpStream::connect`]'s.
     pub async fn connect(self, address: SocketAddr) -> io::Result<TcpStream> {
         let is_bound_there = self.local_addr().is_ok_and(|local| local.port() == address.port());
         let stream = TcpStream::connect_with(self.0, address).await?;
@@ -165,6 +197,15 @@ impl TcpSocket {
 /// Options, in pairs: what is set, and what it is set to.
 macro_rules! options {
     ($($(#[$about:meta])* $set:ident($value:ty) $get:ident = $system_set:path, $system_get:path, $from:path;)*) => {
+        /// ```
+        /// use spinpark::net::TcpSocket;
+        ///
+        /// # spinpark::run(async {
+        /// let socket = TcpSocket::new_v4()?;
+        /// socket.set_nodelay(true)?; // each `set_x` has an `x` that asks the system
+        /// assert!(socket.nodelay()?);
+        /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+        /// ```
         impl TcpSocket {
             $(
                 $(#[$about])*

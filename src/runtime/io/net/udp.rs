@@ -17,14 +17,66 @@ use std::net::SocketAddr;
 use std::net::{self, Ipv4Addr, Ipv6Addr};
 
 /// Sends and receives datagrams: each comes whole or not at all, in any order.
+///
+/// ```
+/// use spinpark::net::UdpSocket;
+///
+/// # spinpark::run(async {
+/// let (one, two) = (UdpSocket::bind("127.0.0.1:0").await?, UdpSocket::bind("127.0.0.1:0").await?);
+/// one.send_to(b"hello", two.local_addr()?).await?;
+/// let mut buffer = [0; 64];
+/// assert_eq!(two.peek_from(&mut buffer).await?, (5, one.local_addr()?));
+/// assert_eq!(two.recv_from(&mut buffer).await?, (5, one.local_addr()?));
+///
+/// two.connect(one.local_addr()?).await?; // now it has a peer
+/// assert_eq!(two.peer_addr()?, one.local_addr()?);
+/// two.send(b"there").await?;
+/// assert_eq!(one.recv(&mut buffer).await?, 5);
+/// one.try_send_to(b"again", two.local_addr()?)?;
+/// assert_eq!(two.peek(&mut buffer).await?, 5);
+/// assert_eq!(two.try_recv(&mut buffer)?, 5);
+/// assert!(two.try_recv_from(&mut buffer).is_err() && two.try_send(b"bye").is_ok());
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub struct UdpSocket(Registered<net::UdpSocket>);
 
+/// The options:
+///
+/// ```
+/// use spinpark::net::UdpSocket;
+/// use std::net::Ipv4Addr;
+///
+/// # spinpark::run(async {
+/// let socket = UdpSocket::bind("0.0.0.0:0").await?;
+/// socket.set_broadcast(true)?;
+/// socket.set_ttl(64)?;
+/// socket.set_tos_v4(0x10)?;
+/// socket.set_multicast_ttl_v4(1)?;
+/// socket.set_multicast_loop_v4(true)?;
+/// assert!(socket.broadcast()? && socket.multicast_loop_v4()? && socket.take_error()?.is_none());
+/// assert_eq!((socket.ttl()?, socket.tos_v4()?, socket.multicast_ttl_v4()?), (64, 0x10, 1));
+/// let group = Ipv4Addr::new(224, 0, 0, 251);
+/// if socket.join_multicast_v4(group, Ipv4Addr::UNSPECIFIED).is_ok() {
+///     socket.leave_multicast_v4(group, Ipv4Addr::UNSPECIFIED)?;
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 impl UdpSocket {
     /// A socket at an address; of several, at the first that is free. With port 0 the system chooses one,
     /// which [`local_addr`](UdpSocket::local_addr) tells.
     ///
     /// # Errors
     /// If the caller is no task; those of the look-up; that of the last address that was tried.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, there is no socket.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let socket = spinpark::net::UdpSocket::bind("127.0.0.1:0").await?;
+    /// println!("{}", socket.local_addr()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn bind<A: ToSocketAddrs>(address: A) -> io::Result<UdpSocket> {
         // No port is taken for nothing.
         around::netpoll()?;
@@ -37,6 +89,9 @@ impl UdpSocket {
     ///
     /// # Errors
     /// Those of the look-up; that of the last address that was tried.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, it is connected to what it was.
     pub async fn connect<A: ToSocketAddrs>(&self, address: A) -> io::Result<()> {
         let addresses = resolve(address).await?;
         syscall(|| self.0.get().connect(addresses.as_slice()))

@@ -19,6 +19,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Takes connections from others on this machine.
+///
+/// ```
+/// use spinpark::net::unix::{UnixListener, UnixStream};
+///
+/// # spinpark::run(async {
+/// let path = std::env::temp_dir().join(format!("spinpark-listener-{}", std::process::id()));
+/// let listener = UnixListener::bind(&path)?;
+/// let _client = UnixStream::connect(&path).await?;
+/// let (_server, peer) = listener.accept().await?;
+/// assert!(peer.is_unnamed());
+/// let _second = UnixStream::connect_addr(&listener.local_addr()?).await?;
+/// std::future::poll_fn(|cx| listener.poll_accept(cx)).await?;
+/// std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub struct UnixListener(Registered<net::UnixListener>);
 
 impl UnixListener {
@@ -48,6 +63,9 @@ impl UnixListener {
     /// Those of the system, and if the runtime was shut down. The listener goes on after them: if the process has as
     /// many files open as it may, say, the connection waits until there are fewer. A task that tries again at once in that case
     /// should sleep a little before.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, it has accepted nothing: the connection is there for the next call.
     pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
         self.welcome(self.0.io(Direction::Read, net::UnixListener::accept).await?)
     }
@@ -78,6 +96,20 @@ impl UnixListener {
 socket!(UnixListener, net::UnixListener);
 
 /// A connection on this machine: bytes in order, both ways.
+///
+/// ```
+/// use spinpark::net::unix::UnixStream;
+///
+/// # spinpark::run(async {
+/// let (one, two) = UnixStream::pair()?;
+/// one.write_all(b"hello").await?;
+/// let mut word = [0; 5];
+/// two.read_exact(&mut word).await?;
+/// println!("{:?} {:?} {:?} {:?}", one.local_addr()?, one.peer_addr()?, one.take_error()?, word);
+/// # #[cfg(target_os = "linux")]
+/// println!("{:?}", one.peer_cred()?.pid());
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub struct UnixStream(Registered<net::UnixStream>);
 
 impl UnixStream {
@@ -86,6 +118,20 @@ impl UnixStream {
     ///
     /// # Errors
     /// If the caller is no task; those of the system: no socket listens there.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, it has not connected.
+    ///
+    /// ```
+    /// use spinpark::net::unix::{UnixListener, UnixStream};
+    ///
+    /// # spinpark::run(async {
+    /// let path = std::env::temp_dir().join(format!("spinpark-connect-{}", std::process::id()));
+    /// let _listener = UnixListener::bind(&path)?;
+    /// UnixStream::connect(&path).await?.write_all(b"hello").await?;
+    /// std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn connect(path: impl AsRef<Path>) -> io::Result<UnixStream> {
         Self::connect_addr(&SocketAddr::from_pathname(path)?).await
     }
@@ -93,6 +139,9 @@ impl UnixStream {
     /// Connects to the listener at an address. As for the rest see [`connect`](UnixStream::connect).
     ///
     /// # Errors
+    /// As [`connect`](UnixStream::connect)'s.
+    ///
+    /// # Cancel safety
     /// As [`connect`](UnixStream::connect)'s.
     pub async fn connect_addr(address: &SocketAddr) -> io::Result<UnixStream> {
         around::netpoll()?;
@@ -149,6 +198,29 @@ stream!(UnixStream);
 halves!(UnixStream);
 
 /// Sends and receives datagrams on this machine: each comes whole, and in order.
+///
+/// ```
+/// use spinpark::net::unix::UnixDatagram;
+///
+/// # spinpark::run(async {
+/// let path = std::env::temp_dir().join(format!("spinpark-datagrams-{}", std::process::id()));
+/// let (receiver, sender) = (UnixDatagram::bind(&path)?, UnixDatagram::unbound()?);
+/// let mut buffer = [0; 64];
+/// sender.send_to(b"one", &path).await?;
+/// assert_eq!(receiver.recv_from(&mut buffer).await?.0, 3);
+/// sender.try_send_to(b"two", &path)?;
+/// assert_eq!(receiver.try_recv_from(&mut buffer)?.0, 3);
+/// sender.connect(&path)?;
+/// sender.send(b"three").await?;
+/// assert_eq!(receiver.recv(&mut buffer).await?, 5);
+/// println!("{:?} {:?} {:?}", receiver.local_addr()?, sender.peer_addr()?, sender.take_error()?);
+/// let (one, two) = UnixDatagram::pair()?;
+/// one.try_send(b"four")?;
+/// assert_eq!(two.try_recv(&mut buffer)?, 4);
+/// one.shutdown(std::net::Shutdown::Write)?;
+/// std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub struct UnixDatagram(Registered<net::UnixDatagram>);
 
 impl UnixDatagram {

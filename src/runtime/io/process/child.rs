@@ -23,6 +23,20 @@ pub type ChildStderr = PipeReader;
 /// A child process that was started by [`Command::spawn`](crate::process::Command::spawn).
 ///
 /// Dropped, it runs on, or is killed, as [`kill_on_drop`](crate::process::Command::kill_on_drop) says; a zombie it does not become.
+///
+/// ```
+/// use spinpark::process::Command;
+///
+/// # spinpark::run(async {
+/// let mut child = Command::new("sleep").arg("60").kill_on_drop(true).spawn()?;
+/// assert!(child.id().is_some() && child.try_wait()?.is_none());
+/// child.start_kill()?;
+/// assert!(!child.wait().await?.success());
+/// child.kill().await?; // it has ended: nothing to do
+/// let child = Command::new("echo").arg("hello").stdout(std::process::Stdio::piped()).spawn()?;
+/// assert_eq!(child.wait_with_output().await?.stdout, b"hello\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub struct Child {
     /// To write what it reads, if that was [`piped`](std::process::Stdio::piped).
     pub stdin: Option<ChildStdin>,
@@ -102,11 +116,13 @@ impl Child {
         }
     }
 
-    /// Waits until it has ended. What it reads is closed before, so that it does not wait for us. Dropped before it is ready, it can
-    /// be called again.
+    /// Waits until it has ended. What it reads is closed before, so that it does not wait for us.
     ///
     /// # Errors
     /// Those of [`try_wait`](Child::try_wait), and if the runtime was shut down.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, it can be called again.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
         proceed().await;
@@ -151,6 +167,9 @@ impl Child {
     ///
     /// # Errors
     /// Those of [`start_kill`](Child::start_kill) and [`wait`](Child::wait).
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, the child may have been killed; it can be called again.
     pub async fn kill(&mut self) -> io::Result<()> {
         self.start_kill()?;
         self.wait().await.map(drop)

@@ -11,6 +11,25 @@ use std::path::Path;
 use std::process::{self, ExitStatus, Output, Stdio};
 
 /// A program to be started, as [`std::process::Command`], from which it can be made.
+///
+/// ```
+/// use spinpark::process::Command;
+/// use std::process::Stdio;
+///
+/// # spinpark::run(async {
+/// let mut command = Command::new("sh");
+/// command.arg("-c").args(["echo $GREETING"]).arg0("a-shell").current_dir("/");
+/// command.env("GREETING", "hello").envs([("A", "1"), ("B", "2")]).env_remove("A");
+/// command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+/// command.kill_on_drop(true).process_group(0);
+/// assert_eq!(command.output().await?.stdout, b"hello\n");
+/// assert!(Command::new("true").status().await?.success());
+/// assert!(Command::new("no such program").spawn().is_err());
+/// if false {
+///     command.uid(1000).gid(1000); // for a process that may
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 #[derive(Debug)]
 pub struct Command {
     std: process::Command,

@@ -23,6 +23,18 @@ use std::io;
 ///
 /// # Errors
 /// Those of [`signal`](unix::signal); and if the runtime was shut down.
+///
+/// # Cancel safety
+/// Dropped, no listener is left: a signal that comes before the next call is seen by none. Keep a [`Signal`](unix::Signal) to miss none.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// # spinpark::run(async {
+/// let in_time = spinpark::time::timeout(Duration::from_millis(1), spinpark::signal::ctrl_c()).await;
+/// assert!(in_time.is_err(), "no Ctrl-C");
+/// # });
+/// ```
 pub async fn ctrl_c() -> io::Result<()> {
     match unix::signal(unix::SignalKind::interrupt())?.recv().await {
         Some(()) => Ok(()),

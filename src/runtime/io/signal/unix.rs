@@ -60,6 +60,12 @@ kinds! {
 
 impl SignalKind {
     /// By its number.
+    ///
+    /// ```
+    /// use spinpark::signal::unix::SignalKind;
+    ///
+    /// assert_eq!(SignalKind::from_raw(1), SignalKind::hangup());
+    /// ```
     pub const fn from_raw(number: c_int) -> SignalKind {
         SignalKind(number)
     }
@@ -113,6 +119,20 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
 }
 
 /// Listens to a signal, until it is dropped.
+///
+/// ```
+/// use spinpark::signal::unix::{SignalKind, signal};
+/// use std::future::poll_fn;
+/// use std::time::Duration;
+///
+/// # spinpark::run(async {
+/// let mut hangups = signal(SignalKind::hangup()).expect("in a task");
+/// let none = spinpark::time::timeout(Duration::from_millis(1), hangups.recv()).await;
+/// assert!(none.is_err());
+/// let none = spinpark::time::timeout(Duration::from_millis(1), poll_fn(|cx| hangups.poll_recv(cx))).await;
+/// assert!(none.is_err());
+/// # });
+/// ```
 pub struct Signal {
     kind: SignalKind,
     /// What the handler has written.
@@ -122,6 +142,9 @@ pub struct Signal {
 
 impl Signal {
     /// Waits for the next one. Several that came since the last are one. `None`: the runtime was shut down.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, no signal is lost.
     pub async fn recv(&mut self) -> Option<()> {
         self.bytes.io(Direction::Read, take_all).await.ok()
     }

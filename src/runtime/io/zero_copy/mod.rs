@@ -222,6 +222,17 @@ async fn read_and_send(to: &impl SpliceTo, file: &File, offset: u64, len: u64) -
 
 macro_rules! sends_files {
     ($name:ident) => {
+        /// ```
+        /// use spinpark::fs::File;
+        ///
+        /// # spinpark::run(async {
+        /// let (reader, writer) = spinpark::net::unix::UnixStream::pair()?;
+        /// let file = File::open("Cargo.toml").await?;
+        /// assert_eq!(writer.sendfile(&file, 1, 7).await?, 7);
+        /// let mut word = [0; 7];
+        /// reader.read_exact(&mut word).await?;
+        /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+        /// ```
         impl $name {
             /// Sends `len` bytes of a file from `offset` on, or as many as there are, without copying them to here; how many it
             /// returns. The file's own place stays where it is. Where the system cannot, they are read and written.

@@ -45,6 +45,16 @@ impl Begin {
 /// Keeps in memory what a runtime does: [`Builder::record`](crate::Builder::record). Clones share what they keep.
 ///
 /// Each event takes 64 bytes, and about a tenth of a microsecond of the thread that causes it.
+///
+/// ```
+/// use spinpark::trace::Recorder;
+///
+/// let recorder = Recorder::with_room(1000);
+/// let runtime = spinpark::Runtime::builder().procs(1).record(&recorder).build()?;
+/// runtime.spawn(async {}).join()?;
+/// println!("{}", recorder.trace());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Recorder(Arc<Mutex<Kept>>);
 
@@ -122,6 +132,20 @@ impl Observer for Recorder {
 /// What a [`Recorder`] has kept.
 ///
 /// Shown as text it has a line for each record; of equal runs, equal lines but for the time.
+///
+/// ```
+/// use spinpark::trace::{Recorder, State};
+///
+/// let recorder = Recorder::new();
+/// let runtime = spinpark::Runtime::builder().procs(1).record(&recorder).build()?;
+/// runtime.spawn(async {}).join()?;
+/// drop(runtime);
+/// let trace = recorder.trace();
+/// assert_eq!(trace.states(1).last(), Some(&State::Dead));
+/// println!("{} records, {} lost, {:?}", trace.records().len(), trace.lost(), trace.frame(1));
+/// trace.write_json(&mut Vec::new())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Trace {
     begin: Option<Begin>,

@@ -1,0 +1,117 @@
+//! How a file is to be opened.
+
+use crate::runtime::exec::blocking::syscall;
+use crate::runtime::exec::yielding::proceed;
+use crate::runtime::io::fs::file::File;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// How a [`File`] is to be opened: as [`std::fs::OpenOptions`], from which it can be made.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use spinpark::fs::OpenOptions;
+///
+/// let path = std::env::temp_dir().join(format!("spinpark-options-{}", std::process::id()));
+/// spinpark::Runtime::new()?.block_on(async {
+///     let log = OpenOptions::new().append(true).create(true).open(&path).await?;
+///     log.write_all(b"one more line\n").await?;
+///     spinpark::fs::remove_file(&path).await
+/// })??;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// All of them:
+///
+/// ```
+/// # spinpark::run(async {
+/// let path = std::env::temp_dir().join(format!("spinpark-all-options-{}", std::process::id()));
+/// let mut options = spinpark::fs::OpenOptions::new();
+/// options.read(true).write(true).append(false).create(true).create_new(true).truncate(false);
+/// # #[cfg(unix)]
+/// options.mode(0o600).custom_flags(0);
+/// drop(options.open(&path).await?);
+/// assert!(options.open(&path).await.is_err(), "it is there already");
+/// spinpark::fs::remove_file(&path).await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
+#[derive(Debug, Clone)]
+pub struct OpenOptions(fs::OpenOptions);
+
+impl OpenOptions {
+    /// Nothing is allowed yet.
+    #[allow(clippy::new_without_default, reason = "as in std")]
+    pub fn new() -> OpenOptions {
+        OpenOptions(fs::OpenOptions::new())
+    }
+
+    /// May it be read?
+    pub fn read(&mut self, yes: bool) -> &mut Self {
+        self.0.read(yes);
+        self
+    }
+
+    /// May it be written?
+    pub fn write(&mut self, yes: bool) -> &mut Self {
+        self.0.write(yes);
+        self
+    }
+
+    /// Is all written at its end, wherever that is then?
+    pub fn append(&mut self, yes: bool) -> &mut Self {
+        self.0.append(yes);
+        self
+    }
+
+    /// Is what is in it thrown away?
+    pub fn truncate(&mut self, yes: bool) -> &mut Self {
+        self.0.truncate(yes);
+        self
+    }
+
+    /// Is it made if it is not there?
+    pub fn create(&mut self, yes: bool) -> &mut Self {
+        self.0.create(yes);
+        self
+    }
+
+    /// Is it made, and an error if it is there?
+    pub fn create_new(&mut self, yes: bool) -> &mut Self {
+        self.0.create_new(yes);
+        self
+    }
+
+    /// Its permission bits, if it is made.
+    #[cfg(unix)]
+    pub fn mode(&mut self, mode: u32) -> &mut Self {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut self.0, mode);
+        self
+    }
+
+    /// Flags for the system's `open`, beside those that the other options mean.
+    #[cfg(unix)]
+    pub fn custom_flags(&mut self, flags: i32) -> &mut Self {
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut self.0, flags);
+        self
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// Those of the system; [`InvalidInput`](io::ErrorKind::InvalidInput) if the options contradict each other.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, it has done nothing.
+    pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        proceed().await;
+        syscall(|| self.0.open(path)).map(File::from_std)
+    }
+}
+
+impl From<fs::OpenOptions> for OpenOptions {
+    fn from(options: fs::OpenOptions) -> OpenOptions {
+        OpenOptions(options)
+    }
+}
