@@ -1,8 +1,8 @@
 //! Futures as tasks. A module names the property, a function the situation.
 
 use spinpark::{
-    JoinError, JoinHandle, LocalSet, NotInRuntime, Runtime, go, spawn, stop_the_world, syscall, time, try_spawn,
-    yield_now,
+    Handle, JoinError, JoinHandle, LocalSet, NotInRuntime, Runtime, go, spawn, stop_the_world, syscall, time,
+    try_spawn, yield_now,
 };
 use std::cell::Cell;
 use std::future::{Future, pending, poll_fn, ready};
@@ -551,7 +551,7 @@ mod block_on {
         let outcome = catch_unwind(AssertUnwindSafe(|| runtime.block_on(async { panic!("mine") })));
         assert!(outcome.is_err());
         // Nothing is left of it: outside is outside.
-        assert_eq!(try_spawn(ready(())).err(), Some(NotInRuntime));
+        let _: NotInRuntime = try_spawn(ready(())).expect_err("it spawned somewhere");
         assert_eq!(runtime.spawn(ready(1)).join().expect("a value"), 1);
     }
 
@@ -610,17 +610,70 @@ mod outside_of_a_runtime {
 
     #[test]
     fn spawn_says_what_to_do() {
-        assert_eq!(try_spawn(ready(())).err(), Some(NotInRuntime));
+        let _: NotInRuntime = try_spawn(ready(())).expect_err("it spawned somewhere");
         let panic = catch_unwind(|| drop(spawn(ready(())))).expect_err("a panic");
         let text = panic.downcast_ref::<String>().expect("text");
         assert!(text.contains("outside of a task") && text.contains("Handle"), "{text}");
     }
 
     #[test]
-    fn a_sleep_says_what_is_missing() {
-        let sleep = time::sleep(Duration::from_secs(1));
-        let panic = catch_unwind(AssertUnwindSafe(|| futures_lite::future::block_on(sleep))).expect_err("a panic");
-        assert!(panic.downcast_ref::<String>().expect("text").contains("outside of a task"));
+    fn a_panic_names_what_was_called() {
+        fn polls(future: impl Future) {
+            futures_lite::future::block_on(future);
+        }
+        let calls: [(&str, fn()); 8] = [
+            ("spinpark::spawn was called", || drop(spawn(ready(())))),
+            ("spinpark::go was called", || drop(go(|| ()))),
+            ("spinpark::scope was called", || spinpark::scope(|_| ())),
+            ("spinpark::Handle::current was called", || drop(Handle::current())),
+            ("a timer (sleep, timeout or interval) was polled", || polls(time::sleep(Duration::from_secs(1)))),
+            ("a timer (sleep, timeout or interval) was polled", || {
+                polls(time::timeout(Duration::from_secs(1), std::future::pending::<()>()));
+            }),
+            ("a timer (sleep, timeout or interval) was polled", || {
+                polls(time::interval_at(std::time::Instant::now() + Duration::from_secs(1), Duration::MAX).tick());
+            }),
+            ("spinpark::spawn was called", || drop(spinpark::JoinSet::new().spawn(ready(())))),
+        ];
+        for (what, call) in calls {
+            let panic = catch_unwind(call).expect_err(what);
+            let text = panic.downcast_ref::<String>().expect("text");
+            assert!(text.starts_with(&format!("{what} outside of a task: ")), "{text}");
+            assert_eq!(
+                text.contains("a Runtime or a Handle"),
+                text.starts_with("spinpark::") && !text.contains("current"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_error_names_what_was_called() {
+        use spinpark::net::{TcpListener, TcpStream, UdpSocket};
+        let error = |result: std::io::Result<()>| result.expect_err("outside").to_string();
+        let block_on = |future: std::pin::Pin<Box<dyn Future<Output = std::io::Result<()>>>>| {
+            error(futures_lite::future::block_on(future))
+        };
+        let address = "127.0.0.1:0";
+        let errors = [
+            ("spinpark::try_spawn", try_spawn(ready(())).expect_err("outside").to_string()),
+            ("spinpark::try_go", spinpark::try_go(|| ()).expect_err("outside").to_string()),
+            ("spinpark::Handle::try_current", Handle::try_current().expect_err("outside").to_string()),
+            ("spinpark::lock_thread", spinpark::lock_thread().expect_err("outside").to_string()),
+            ("spinpark::stop_the_world", stop_the_world(|| ()).expect_err("outside").to_string()),
+            ("TcpListener::bind", block_on(Box::pin(async move { TcpListener::bind(address).await.map(drop) }))),
+            ("TcpStream::connect", block_on(Box::pin(async move { TcpStream::connect(address).await.map(drop) }))),
+            ("UdpSocket::bind", block_on(Box::pin(async move { UdpSocket::bind(address).await.map(drop) }))),
+            #[cfg(unix)]
+            ("UnixStream::pair", error(spinpark::net::unix::UnixStream::pair().map(drop))),
+            #[cfg(unix)]
+            ("pipe", error(spinpark::io::pipe().map(drop))),
+            #[cfg(unix)]
+            ("AsyncFd::new", error(spinpark::io::AsyncFd::new(std::io::stdin()).map(drop))),
+        ];
+        for (what, text) in errors {
+            assert!(text.starts_with(&format!("{what} was called outside of a task: ")), "{text}");
+        }
     }
 }
 

@@ -66,9 +66,9 @@ impl Handle {
     #[track_caller]
     #[must_use]
     pub fn current() -> Handle {
-        match Self::try_current() {
-            Ok(handle) => handle,
-            Err(error) => panic!("spinpark::Handle::current was {error}"),
+        match Context::around() {
+            Some(tasks) => Handle { tasks },
+            None => panic!("{}", NotInRuntime::new("spinpark::Handle::current was called")),
         }
     }
 
@@ -77,7 +77,8 @@ impl Handle {
     /// # Errors
     /// [`NotInRuntime`] if it is inside of none.
     pub fn try_current() -> Result<Handle, NotInRuntime> {
-        Context::around().map(|tasks| Handle { tasks }).ok_or(NotInRuntime)
+        let around = Context::around().map(|tasks| Handle { tasks });
+        around.ok_or(NotInRuntime::new("spinpark::Handle::try_current was called"))
     }
 
     /// Until the guard is dropped, the code of this thread is inside of this runtime. See [`Runtime::enter`](crate::Runtime::enter).

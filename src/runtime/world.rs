@@ -152,7 +152,7 @@ pub enum StopError {
 impl fmt::Display for StopError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StopError::NotInRuntime => NotInRuntime.fmt(f),
+            StopError::NotInRuntime => NotInRuntime::with_method("spinpark::stop_the_world was called").fmt(f),
             StopError::Nested => f.write_str(
                 "the world is stopped already, by this thread: do it after the closure that runs in the stopped world",
             ),

@@ -90,9 +90,9 @@ pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
-    match try_spawn(future) {
-        Ok(handle) => handle,
-        Err(error) => panic!("spinpark::spawn was {error}"),
+    match spawn_around(future) {
+        Some(handle) => handle,
+        None => panic!("{}", NotInRuntime::with_method("spinpark::spawn was called")),
     }
 }
 
@@ -112,10 +112,19 @@ pub fn try_spawn<F>(future: F) -> Result<JoinHandle<F::Output>, NotInRuntime>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
-    let runtime_id = Context::around_id().ok_or(NotInRuntime)?;
+    spawn_around(future).ok_or(NotInRuntime::with_method("spinpark::try_spawn was called"))
+}
+
+/// In the caller's runtime, if it has one.
+#[track_caller]
+fn spawn_around<F>(future: F) -> Option<JoinHandle<F::Output>>
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    let runtime_id = Context::around_id()?;
     let (task, awaited) = Task::new(runtime_id, future);
     start(task);
-    Ok(JoinHandle::new(awaited, runtime_id))
+    Some(JoinHandle::new(awaited, runtime_id))
 }
 
 /// Runs `f` as a goroutine, from inside a task. It is the next to run under this P. Go: `go f()`.
@@ -151,9 +160,9 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    match try_go(f) {
-        Ok(handle) => handle,
-        Err(error) => panic!("spinpark::go was {error}"),
+    match go_around(f) {
+        Some(handle) => handle,
+        None => panic!("{}", NotInRuntime::with_method("spinpark::go was called")),
     }
 }
 
@@ -171,8 +180,18 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let runtime_id = Context::around_id().ok_or(NotInRuntime)?;
+    go_around(f).ok_or(NotInRuntime::with_method("spinpark::try_go was called"))
+}
+
+/// In the caller's runtime, if it has one.
+#[track_caller]
+fn go_around<F, T>(f: F) -> Option<JoinHandle<T>>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let runtime_id = Context::around_id()?;
     let (task, awaited) = Task::of_closure(runtime_id, f);
     start(task);
-    Ok(JoinHandle::new(awaited, runtime_id))
+    Some(JoinHandle::new(awaited, runtime_id))
 }

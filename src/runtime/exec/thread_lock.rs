@@ -31,7 +31,7 @@ use core::mem;
 /// });
 /// ```
 pub fn lock_thread() -> Result<ThreadLock, NotInRuntime> {
-    Context::current().ok_or(NotInRuntime)?;
+    Context::current().ok_or(NotInRuntime::new("spinpark::lock_thread was called"))?;
     if !Context::runs_on::<Sim>() {
         Cores::prepare_template(Context::is_locked);
     }

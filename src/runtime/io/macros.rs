@@ -18,7 +18,7 @@ macro_rules! socket {
             /// # Errors
             /// If the caller is no task, its runtime was shut down, or the system takes no more.
             pub fn from_std(socket: $std) -> io::Result<Self> {
-                let netpoll = around::netpoll()?;
+                let netpoll = around::netpoll(concat!(stringify!($name), "::from_std was called"))?;
                 socket.set_nonblocking(true)?;
                 Registered::new(netpoll, socket).map(Self)
             }

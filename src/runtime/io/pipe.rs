@@ -39,7 +39,7 @@ pub struct PipeWriter(Registered<File>);
 /// ```
 pub fn pipe() -> io::Result<(PipeReader, PipeWriter)> {
     // No descriptors are taken for nothing.
-    around::netpoll()?;
+    around::netpoll("pipe was called")?;
     let (reader, writer) = io::pipe()?;
     Ok((PipeReader::from_owned_fd(reader.into())?, PipeWriter::from_owned_fd(writer.into())?))
 }
@@ -64,7 +64,7 @@ macro_rules! end {
             /// # Errors
             /// If the caller is no task, its runtime was shut down, or the system takes no more.
             pub fn from_owned_fd(fd: OwnedFd) -> io::Result<Self> {
-                let netpoll = around::netpoll()?;
+                let netpoll = around::netpoll(concat!(stringify!($name), "::from_owned_fd was called"))?;
                 rustix::io::ioctl_fionbio(&fd, true)?;
                 Registered::new(netpoll, File::from(fd)).map(Self)
             }

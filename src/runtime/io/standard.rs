@@ -65,7 +65,7 @@ pub fn stdin() -> io::Result<Stdin> {
         Ok(source) => Ok(Stdin { source: Some(source) }),
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
             // On a simulated machine nothing is waited for, this neither.
-            crate::runtime::io::around::netpoll()?;
+            crate::runtime::io::around::netpoll("stdin was called")?;
             Ok(Stdin { source: None })
         }
         Err(error) => Err(error),

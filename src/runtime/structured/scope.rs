@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::runtime::exec::goroutine::Wait as _;
+use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::exec::unwind::Unwound;
 use crate::runtime::exec::yielding::poll_leaf;
 use crate::runtime::handle::Handle;
@@ -155,7 +156,7 @@ where
 {
     match Handle::try_current() {
         Ok(handle) => run(handle, f),
-        Err(error) => panic!("spinpark::scope was {error}"),
+        Err(_) => panic!("{}", NotInRuntime::with_method("spinpark::scope was called")),
     }
 }
 

@@ -1,5 +1,20 @@
 //! Locks, and waiting for others, without occupying a thread. Go: `sync`.
 //!
+//! | Go | here |
+//! |----|------|
+//! | `sync.Mutex` | [`Mutex`]: the value is inside; unlocked when the guard is dropped |
+//! | `sync.RWMutex` | [`RwLock`] |
+//! | `sync.WaitGroup` | [`WaitGroup`] |
+//! | `sync.Cond` | [`Cond`]: `wait` takes the guard and gives it back |
+//! | `sync.Once`, `sync.OnceValue` | [`OnceCell`]: `get_or_init`, with `()` if there is no value |
+//! | `x/sync/semaphore` | [`Semaphore`] |
+//! | `make(chan struct{}, 1)` as a signal | [`Notify`]: `notify_one` leaves a permit, `notify_waiters` wakes all |
+//! | `make(chan T, 1)` for one answer | [`oneshot`] |
+//! | a value under a mutex, and a channel that is closed at each change | [`watch`] |
+//! | a channel for each of many receivers | [`broadcast`] |
+//! | two `WaitGroup`s in turn | [`Barrier`] |
+//! | `context.WithCancel` | [`CancellationToken`]: a token, not an argument of everything |
+//!
 //! ```
 //! use spinpark::sync::{Mutex, WaitGroup};
 //! use std::sync::Arc;
@@ -21,21 +36,6 @@
 //! assert_eq!(sum, 10);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! | Go | here |
-//! |----|------|
-//! | `sync.Mutex` | [`Mutex`]: the value is inside; unlocked when the guard is dropped |
-//! | `sync.RWMutex` | [`RwLock`] |
-//! | `sync.WaitGroup` | [`WaitGroup`] |
-//! | `sync.Cond` | [`Cond`]: `wait` takes the guard and gives it back |
-//! | `sync.Once`, `sync.OnceValue` | [`OnceCell`]: `get_or_init`, with `()` if there is no value |
-//! | `x/sync/semaphore` | [`Semaphore`] |
-//! | `make(chan struct{}, 1)` as a signal | [`Notify`]: `notify_one` leaves a permit, `notify_waiters` wakes all |
-//! | `make(chan T, 1)` for one answer | [`oneshot`] |
-//! | a value under a mutex, and a channel that is closed at each change | [`watch`] |
-//! | a channel for each of many receivers | [`broadcast`] |
-//! | two `WaitGroup`s in turn | [`Barrier`] |
-//! | `context.WithCancel` | [`CancellationToken`]: a token, not an argument of everything |
 //!
 //! `Mutex` and `OnceCell` are those of the crate
 //! [async-lock](https://docs.rs/async-lock), in a thin coat: what blocks a thread is not offered, and a task that locks

@@ -1,7 +1,7 @@
 //! Ticks.
 
 use crate::runtime::host::clock;
-use crate::runtime::time::{Sleep, after, sleep_until};
+use crate::runtime::time::sleep::{Sleep, after, sleep_until};
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{self, Poll, ready};

@@ -90,7 +90,7 @@ impl<T: AsFd> AsyncFd<T> {
     /// If the caller is no task, its runtime was shut down, or no descriptor is left;
     /// [`Unsupported`](io::ErrorKind::Unsupported) if the system cannot wait for such a one: a regular file, a folder.
     pub fn new(inner: T) -> io::Result<AsyncFd<T>> {
-        let netpoll = around::netpoll()?;
+        let netpoll = around::netpoll("AsyncFd::new was called")?;
         let duplicate = inner.as_fd().try_clone_to_owned()?;
         let registered = Registered::new(netpoll, duplicate).map_err(say_which)?;
         Ok(AsyncFd { registered, inner })

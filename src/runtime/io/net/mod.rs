@@ -1,5 +1,13 @@
 //! Sockets that do not block: a task that waits for one is no thread that waits. Go: `net`.
 //!
+//! | you want | take |
+//! |----------|------|
+//! | a server | [`TcpListener`]: `bind`, `accept`; with options before, [`TcpSocket`] |
+//! | a connection | [`TcpStream`]: `connect`, `read`, `write_all`, `into_split` ([`tcp`] has the halves) |
+//! | datagrams | [`UdpSocket`] |
+//! | sockets of this machine | [`unix`]: `UnixListener`, `UnixStream`, `UnixDatagram` |
+//! | a name looked up | [`lookup_host`]; [`ToSocketAddrs`] is what `bind` and `connect` take |
+//!
 //! ```no_run
 //! # async fn serve() -> std::io::Result<()> {
 //! use spinpark::net::TcpListener;

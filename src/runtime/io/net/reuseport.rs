@@ -53,7 +53,7 @@ impl TcpListener {
     /// # Cancel safety
     /// Dropped before it is ready, none listens.
     pub async fn bind_many<A: ToSocketAddrs>(address: A, n: usize) -> io::Result<Vec<TcpListener>> {
-        around::netpoll()?;
+        around::netpoll("TcpListener::bind_many was called")?;
         let mut last = None;
         for address in lookup_host(address).await? {
             match share(address, n) {

@@ -87,7 +87,7 @@ impl TcpSocket {
 
     fn new(family: AddressFamily) -> io::Result<TcpSocket> {
         // No descriptor is taken for nothing.
-        around::netpoll()?;
+        around::netpoll("TcpSocket::new was called")?;
         new_socket(family).map(TcpSocket)
     }
 

@@ -79,7 +79,7 @@ impl UdpSocket {
     /// ```
     pub async fn bind<A: ToSocketAddrs>(address: A) -> io::Result<UdpSocket> {
         // No port is taken for nothing.
-        around::netpoll()?;
+        around::netpoll("UdpSocket::bind was called")?;
         let addresses = resolve(address).await?;
         Self::from_std(syscall(|| net::UdpSocket::bind(addresses.as_slice()))?)
     }

@@ -51,7 +51,7 @@ impl UnixListener {
     /// If the caller is no task; those of the system.
     pub fn bind_addr(address: &SocketAddr) -> io::Result<UnixListener> {
         // No file is made for nothing.
-        around::netpoll()?;
+        around::netpoll("UnixListener::bind was called")?;
         let listener = net::UnixListener::bind_addr(address)?;
         crate::runtime::io::net::backlog::lengthen_queue(&listener)?;
         Self::from_std(listener)
@@ -144,7 +144,7 @@ impl UnixStream {
     /// # Cancel safety
     /// As [`connect`](UnixStream::connect)'s.
     pub async fn connect_addr(address: &SocketAddr) -> io::Result<UnixStream> {
-        around::netpoll()?;
+        around::netpoll("UnixStream::connect was called")?;
         proceed().await;
         // With a socket that does not block a full queue would be an error: nothing tells when there is room.
         Self::from_std(syscall(|| net::UnixStream::connect_addr(address))?)
@@ -155,6 +155,7 @@ impl UnixStream {
     /// # Errors
     /// If the caller is no task; those of the system.
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
+        around::netpoll("UnixStream::pair was called")?;
         let (one, other) = net::UnixStream::pair()?;
         Ok((Self::from_std(one)?, Self::from_std(other)?))
     }
@@ -230,7 +231,7 @@ impl UnixDatagram {
     /// If the caller is no task; those of the system.
     pub fn bind(path: impl AsRef<Path>) -> io::Result<UnixDatagram> {
         // No file is made for nothing.
-        around::netpoll()?;
+        around::netpoll("UnixDatagram::bind was called")?;
         Self::from_std(net::UnixDatagram::bind(path)?)
     }
 
@@ -239,6 +240,7 @@ impl UnixDatagram {
     /// # Errors
     /// If the caller is no task; those of the system.
     pub fn unbound() -> io::Result<UnixDatagram> {
+        around::netpoll("UnixDatagram::unbound was called")?;
         Self::from_std(net::UnixDatagram::unbound()?)
     }
 
@@ -247,6 +249,7 @@ impl UnixDatagram {
     /// # Errors
     /// If the caller is no task; those of the system.
     pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
+        around::netpoll("UnixDatagram::pair was called")?;
         let (one, other) = net::UnixDatagram::pair()?;
         Ok((Self::from_std(one)?, Self::from_std(other)?))
     }

@@ -154,7 +154,7 @@ impl Command {
     /// If the caller is no task; those of the system: there is no such program, say.
     pub fn spawn(&mut self) -> io::Result<Child> {
         // Nothing is started for nothing.
-        let netpoll = around::netpoll()?;
+        let netpoll = around::netpoll("Command::spawn was called")?;
         reap::sweep();
         let child = syscall(|| self.std.spawn())?;
         Child::new(netpoll, child, self.kill_on_drop)

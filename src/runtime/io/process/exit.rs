@@ -78,7 +78,8 @@ mod tests {
         run(async {
             let mut child =
                 Command::new("sh").args(["-c", "read x; exit 5"]).stdin(Stdio::piped()).spawn().expect("started");
-            let exit = Exit::by_thread(around::netpoll().expect("a poller"), &child).expect("a thread");
+            let exit =
+                Exit::by_thread(around::netpoll("a test was called").expect("a poller"), &child).expect("a thread");
             let early = crate::time::timeout(core::time::Duration::from_millis(30), exit.wait()).await;
             assert!(early.is_err(), "it has not ended yet");
             drop(child.stdin.take());

@@ -1,5 +1,10 @@
 //! Child processes. With the feature `process`. Go: `os/exec`.
 //!
+//! | you want | take |
+//! |----------|------|
+//! | to run a program, and have what it writes | [`Command::output`]; [`Command::status`] without that |
+//! | to talk to it, or to end it | [`Command::spawn`]: a [`Child`], with its pipes |
+//!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use spinpark::process::Command;

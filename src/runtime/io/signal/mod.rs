@@ -1,5 +1,11 @@
 //! Signals that the process is sent. With the feature `signal`. Go: `os/signal`.
 //!
+//! | you want | take |
+//! |----------|------|
+//! | Ctrl-C, once | [`ctrl_c`] |
+//! | each of a kind | [`unix::signal`] with a [`unix::SignalKind`]: a [`unix::Signal`] |
+//! | a program that ends well | [graceful shutdown](crate::task#graceful-shutdown) |
+//!
 //! ```no_run
 //! # async fn serve() -> std::io::Result<()> {
 //! use spinpark::signal;

@@ -109,7 +109,7 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
     if let Some(reason) = kind.refused() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
-    let netpoll = around::netpoll()?;
+    let netpoll = around::netpoll("signal was called")?;
     let (ours, handlers) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     let bytes = Registered::new(netpoll, ours)?;

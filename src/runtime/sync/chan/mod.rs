@@ -1,5 +1,13 @@
 //! Channels: values from one task to another. Go: `chan`.
 //!
+//! | you want | take |
+//! |----------|------|
+//! | a channel with room for so many (tokio: `mpsc::channel`) | [`bounded`]: a [`Sender`] and a [`Receiver`], both `Clone` |
+//! | one whose sender never waits | [`unbounded`] |
+//! | one that hands over | [`rendezvous`] |
+//! | a sender that keeps nothing open | [`WeakSender`] |
+//! | other kinds | [`oneshot`](crate::sync::oneshot), [`watch`](crate::sync::watch), [`broadcast`](crate::sync::broadcast) |
+//!
 //! ```
 //! use spinpark::{chan, spawn};
 //!

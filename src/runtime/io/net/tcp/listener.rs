@@ -3,7 +3,7 @@
 use crate::runtime::exec::blocking::syscall;
 use crate::runtime::io::around;
 use crate::runtime::io::net::resolve::{ToSocketAddrs, resolve};
-use crate::runtime::io::net::tcp::TcpStream;
+use crate::runtime::io::net::tcp::stream::TcpStream;
 use crate::runtime::io::netpoll::{Direction, Registered};
 use core::fmt;
 use core::task::{Context, Poll, ready};
@@ -48,7 +48,7 @@ impl TcpListener {
     /// ```
     pub async fn bind<A: ToSocketAddrs>(address: A) -> io::Result<TcpListener> {
         // No port is taken for nothing.
-        around::netpoll()?;
+        around::netpoll("TcpListener::bind was called")?;
         let addresses = resolve(address).await?;
         let listener = syscall(|| net::TcpListener::bind(addresses.as_slice()))?;
         #[cfg(unix)]
