@@ -130,8 +130,8 @@ pub(crate) const LEAVES_NOTHING: &[&str] = &[
     "io/fs/file write_all",
     "io/net/lookup lookup_host",
     "io/net/reuseport bind_many",
-    "io/net/tcp bind",
-    "io/net/tcp connect",
+    "io/net/tcp/listener bind",
+    "io/net/tcp/stream connect",
     "io/net/tcp_socket connect",
     "io/net/udp bind",
     "io/net/udp connect",
@@ -219,14 +219,14 @@ leaves! {
     "io/halves write_all": { let (one, _other) = full(); let (_reads, writes) = one.into_split(); } writes.write_all(b"x");
     "io/macros $reads": { let (one, _other) = pair(); } poll_fn(|cx| one.poll_read_ready(cx));
     "io/macros $writes": { let (one, _other) = full(); } poll_fn(|cx| one.poll_write_ready(cx));
-    "io/macros AsyncRead for $name": { let (mut one, _other) = pair(); let mut is_vectored = false; } {
+    "io/futures_traits AsyncRead for $name": { let (mut one, _other) = pair(); let mut is_vectored = false; } {
         is_vectored = !is_vectored;
         poll_fn(|cx| match is_vectored {
             true => Pin::new(&mut one).poll_read_vectored(cx, &mut [IoSliceMut::new(&mut [0])]),
             false => Pin::new(&mut one).poll_read(cx, &mut [0]),
         })
     };
-    "io/macros AsyncWrite for $name": { let (mut one, _other) = full(); let mut is_vectored = false; } {
+    "io/futures_traits AsyncWrite for $name": { let (mut one, _other) = full(); let mut is_vectored = false; } {
         is_vectored = !is_vectored;
         poll_fn(|cx| match is_vectored {
             true => Pin::new(&mut one).poll_write_vectored(cx, &[IoSlice::new(b"x")]),
@@ -243,10 +243,10 @@ leaves! {
     "io/macros write": { let (_reader, writer) = io::pipe().expect("a pipe"); while writer.try_write(&[0; 4096]).is_ok() {} } writer.write(b"x");
     "io/macros write_all": { let (one, _other) = full(); } one.write_all(b"x");
     "io/macros write_vectored": { let (one, _other) = full(); } async { one.write_vectored(&[IoSlice::new(b"x")]).await };
-    "io/net/tcp accept": { let listener = tcp(); } listener.accept();
-    "io/net/tcp next": { let listener = tcp(); } async { listener.incoming().next().await };
-    "io/net/tcp peek": { let (one, _other) = tcp_pair(); } async { one.peek(&mut [0]).await };
-    "io/net/tcp poll_accept": { let listener = tcp(); } poll_fn(|cx| listener.poll_accept(cx));
+    "io/net/tcp/listener accept": { let listener = tcp(); } listener.accept();
+    "io/net/tcp/listener next": { let listener = tcp(); } async { listener.incoming().next().await };
+    "io/net/tcp/stream peek": { let (one, _other) = tcp_pair(); } async { one.peek(&mut [0]).await };
+    "io/net/tcp/listener poll_accept": { let listener = tcp(); } poll_fn(|cx| listener.poll_accept(cx));
     "io/net/udp peek": { let socket = udp(); } async { socket.peek(&mut [0]).await };
     "io/net/udp peek_from": { let socket = udp(); } async { socket.peek_from(&mut [0]).await };
     "io/net/udp recv": { let socket = udp(); } async { socket.recv(&mut [0]).await };
@@ -301,9 +301,9 @@ leaves! {
     "sync/watch Future for Changed": { let (_sends, mut receives) = watch::channel(1); } receives.changed();
     "sync/watch Future for SenderClosed": { let (sends, _receives) = watch::channel(1); } sends.closed();
     "sync/watch wait_for": { let (_sends, mut receives) = watch::channel(1); } async { receives.wait_for(|_| false).await.map(drop) };
-    "time Future for Sleep": {} sleep(HOUR);
-    "time poll_tick": { let mut ticks = interval(HOUR); ticks.tick().wait(); } poll_fn(|cx| ticks.poll_tick(cx));
-    "time tick": { let mut ticks = interval(HOUR); ticks.tick().wait(); } ticks.tick();
+    "time/sleep Future for Sleep": {} sleep(HOUR);
+    "time/interval poll_tick": { let mut ticks = interval(HOUR); ticks.tick().wait(); } poll_fn(|cx| ticks.poll_tick(cx));
+    "time/interval tick": { let mut ticks = interval(HOUR); ticks.tick().wait(); } ticks.tick();
 }
 
 /// Has a value that waits for room.

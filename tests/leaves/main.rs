@@ -50,5 +50,5 @@ const COMPOSED: &[&str] = &[
     "structured/together all",
     "structured/together try_all",
     "structured/tracker Future for TrackedFuture",
-    "time Future for Timeout",
+    "time/sleep Future for Timeout",
 ];

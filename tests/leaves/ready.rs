@@ -231,14 +231,14 @@ leaves! {
     "io/halves write_all": { let (_, writes) = ended().into_split(); } writes.write_all(b"").await;
     "io/macros $reads": { let stream = ended(); } poll_fn(|cx| stream.poll_read_ready(cx)).await;
     "io/macros $writes": { let stream = ended(); } poll_fn(|cx| stream.poll_write_ready(cx)).await;
-    "io/macros AsyncRead for $name": { let mut stream = ended(); let mut is_vectored = false; } {
+    "io/futures_traits AsyncRead for $name": { let mut stream = ended(); let mut is_vectored = false; } {
         is_vectored = !is_vectored;
         poll_fn(|cx| match is_vectored {
             true => Pin::new(&mut stream).poll_read_vectored(cx, &mut [IoSliceMut::new(&mut [0])]),
             false => Pin::new(&mut stream).poll_read(cx, &mut [0]),
         }).await
     };
-    "io/macros AsyncWrite for $name": { let mut stream = ended(); let mut turn = 0; } {
+    "io/futures_traits AsyncWrite for $name": { let mut stream = ended(); let mut turn = 0; } {
         turn += 1;
         poll_fn(|cx| match turn % 4 {
             0 => Pin::new(&mut stream).poll_write_vectored(cx, &[IoSlice::new(b"x")]).map(drop),
@@ -259,12 +259,12 @@ leaves! {
     "io/macros write_vectored": { let stream = ended(); } stream.write_vectored(&[IoSlice::new(b"x")]).await;
     "io/net/lookup lookup_host": {} spinpark::net::lookup_host("127.0.0.1:1").await;
     "io/net/reuseport bind_many": {} TcpListener::bind_many("127.0.0.1:0", 1).await;
-    "io/net/tcp accept": { let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound"); } { let _theirs = next_tcp(&listener); listener.accept().await };
-    "io/net/tcp bind": {} TcpListener::bind("127.0.0.1:0").await;
-    "io/net/tcp connect": {} TcpStream::connect("127.0.0.1:1").await;
-    "io/net/tcp next": { let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound"); } { let _theirs = next_tcp(&listener); listener.incoming().next().await };
-    "io/net/tcp peek": { let (stream, _) = tcp().await; } stream.peek(&mut [0]).await;
-    "io/net/tcp poll_accept": { let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound"); } {
+    "io/net/tcp/listener accept": { let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound"); } { let _theirs = next_tcp(&listener); listener.accept().await };
+    "io/net/tcp/listener bind": {} TcpListener::bind("127.0.0.1:0").await;
+    "io/net/tcp/stream connect": {} TcpStream::connect("127.0.0.1:1").await;
+    "io/net/tcp/listener next": { let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound"); } { let _theirs = next_tcp(&listener); listener.incoming().next().await };
+    "io/net/tcp/stream peek": { let (stream, _) = tcp().await; } stream.peek(&mut [0]).await;
+    "io/net/tcp/listener poll_accept": { let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound"); } {
         let _theirs = next_tcp(&listener);
         poll_fn(|cx| listener.poll_accept(cx)).await
     };
@@ -356,9 +356,9 @@ leaves! {
     "sync/watch Future for Changed": { let (_sends, mut receives) = watch::channel(1); } { receives.mark_changed(); receives.changed().await };
     "sync/watch Future for SenderClosed": { let (sends, receives) = watch::channel(1); drop(receives); } sends.closed().await;
     "sync/watch wait_for": { let (_sends, mut receives) = watch::channel(1); } drop(receives.wait_for(|_| true).await);
-    "time Future for Sleep": {} sleep(Duration::ZERO).await;
-    "time poll_tick": { let mut ticks = interval(Duration::from_nanos(1)); } poll_fn(|cx| ticks.poll_tick(cx)).await;
-    "time tick": { let mut ticks = interval(Duration::from_nanos(1)); } ticks.tick().await;
+    "time/sleep Future for Sleep": {} sleep(Duration::ZERO).await;
+    "time/interval poll_tick": { let mut ticks = interval(Duration::from_nanos(1)); } poll_fn(|cx| ticks.poll_tick(cx)).await;
+    "time/interval tick": { let mut ticks = interval(Duration::from_nanos(1)); } ticks.tick().await;
 }
 
 /// What the process reads as its standard input has ended: so a read is always ready.

@@ -315,6 +315,20 @@ impl std::os::fd::AsRawFd for File {
     }
 }
 
+impl OpenOptions {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// Those of the system; [`InvalidInput`](io::ErrorKind::InvalidInput) if the options contradict each other.
+    ///
+    /// # Cancel safety
+    /// Dropped before it is ready, it has done nothing.
+    pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
+        proceed().await;
+        syscall(|| self.0.open(path)).map(File::from_std)
+    }
+}
+
 /// The traits of the crate futures-io, for the file and for a reference to it.
 macro_rules! async_file {
     ($name:ty) => {

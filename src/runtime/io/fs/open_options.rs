@@ -1,13 +1,8 @@
 //! How a file is to be opened.
 
-use crate::runtime::exec::blocking::syscall;
-use crate::runtime::exec::yielding::proceed;
-use crate::runtime::io::fs::file::File;
 use std::fs;
-use std::io;
-use std::path::Path;
 
-/// How a [`File`] is to be opened: as [`std::fs::OpenOptions`], from which it can be made.
+/// How a [`File`](crate::fs::File) is to be opened: as [`std::fs::OpenOptions`], from which it can be made.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -38,7 +33,7 @@ use std::path::Path;
 /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
 /// ```
 #[derive(Debug, Clone)]
-pub struct OpenOptions(fs::OpenOptions);
+pub struct OpenOptions(pub(super) fs::OpenOptions);
 
 impl OpenOptions {
     /// Nothing is allowed yet.
@@ -95,18 +90,6 @@ impl OpenOptions {
     pub fn custom_flags(&mut self, flags: i32) -> &mut Self {
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut self.0, flags);
         self
-    }
-
-    /// Opens it.
-    ///
-    /// # Errors
-    /// Those of the system; [`InvalidInput`](io::ErrorKind::InvalidInput) if the options contradict each other.
-    ///
-    /// # Cancel safety
-    /// Dropped before it is ready, it has done nothing.
-    pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
-        proceed().await;
-        syscall(|| self.0.open(path)).map(File::from_std)
     }
 }
 
