@@ -76,12 +76,26 @@ impl Handle {
     ///
     /// # Errors
     /// [`NotInRuntime`] if it is inside of none.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// assert!(spinpark::Handle::try_current().is_ok());
+    /// # });
+    /// ```
     pub fn try_current() -> Result<Handle, NotInRuntime> {
         let around = Context::around().map(|tasks| Handle { tasks });
         around.ok_or(NotInRuntime::new("spinpark::Handle::try_current was called"))
     }
 
     /// Until the guard is dropped, the code of this thread is inside of this runtime. See [`Runtime::enter`](crate::Runtime::enter).
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// let handle = runtime.handle();
+    /// let _inside = handle.enter();
+    /// spinpark::spawn(async {}).join()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         EnterGuard::new(&self.tasks)
     }
@@ -127,6 +141,13 @@ impl Handle {
     ///
     /// If the runtime was shut down, `f` is dropped and the handle's join is
     /// [`ShutDown`](crate::JoinError::ShutDown).
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let task = spinpark::Handle::current().go(|| 1);
+    /// assert_eq!(task.await.expect("no panic"), 1);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn go<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -141,6 +162,13 @@ impl Handle {
     ///
     /// If the runtime was shut down, `future` is dropped and awaiting the handle is
     /// [`ShutDown`](crate::JoinError::ShutDown).
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let task = spinpark::Handle::current().spawn(async { 1 });
+    /// assert_eq!(task.await.expect("no panic"), 1);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -162,6 +190,12 @@ impl Handle {
     }
 
     /// Runs `f` when the runtime has nothing else to do. See [`Runtime::when_idle`](crate::Runtime::when_idle).
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// spinpark::Handle::current().when_idle(|| println!("nothing else to do"));
+    /// # });
+    /// ```
     pub fn when_idle(&self, f: impl FnOnce() + Send + 'static) {
         let shared = self.tasks.shared();
         shared.reactor.idle.put(Box::new(f));
@@ -172,6 +206,12 @@ impl Handle {
     ///
     /// # Errors
     /// [`Deadlock`]
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// assert_eq!(runtime.handle().block_on(async { 1 })?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output, Deadlock> {
         block_on::block_on(&self.tasks, future, Location::caller())
@@ -181,6 +221,12 @@ impl Handle {
     ///
     /// # Panics
     /// If it will never be ready: lists every waiting task and what it waits for.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// assert_eq!(runtime.handle().run(async { 1 }), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn run<F: Future>(&self, future: F) -> F::Output {
         match self.block_on(future) {
@@ -198,6 +244,12 @@ impl Handle {
     ///
     /// # Errors
     /// [`StopError::Nested`] if it is called from inside `f`.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// assert_eq!(spinpark::Handle::current().stop_the_world(|| 1), Ok(1));
+    /// # });
+    /// ```
     pub fn stop_the_world<R>(&self, f: impl FnOnce() -> R) -> Result<R, StopError> {
         world::stop(&self.tasks, f)
     }
@@ -207,6 +259,12 @@ impl Handle {
     /// # Errors
     /// [`SetProcsError`] if it is none, or more than the runtime has room for
     /// ([`max_procs`](crate::Builder::max_procs)), or if the caller has stopped the world.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).max_procs(2).build()?;
+    /// assert_eq!(runtime.handle().set_procs(2), Ok(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn set_procs(&self, n: usize) -> Result<usize, SetProcsError> {
         world::set_procs(&self.tasks, n)
     }
@@ -219,6 +277,12 @@ impl Handle {
     ///
     /// # Errors
     /// [`StopError::Nested`] if the caller has stopped the world.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// spinpark::Handle::current().for_each_p(|p| println!("P{p}")).expect("the world runs");
+    /// # });
+    /// ```
     pub fn for_each_p(&self, f: impl Fn(usize) + Send + Sync + 'static) -> Result<(), StopError> {
         world::for_each_p(&self.tasks, f)
     }

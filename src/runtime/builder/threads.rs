@@ -28,12 +28,25 @@ impl Builder {
     /// task occupies one. Default 512, or `procs` if that is more. Go: `SetMaxThreads`, where reaching it is
     /// fatal; here work waits for a thread, [`try_blocking`](crate::try_blocking) says so, and tasks that could so
     /// never go on end with [`JoinError::Deadlock`](crate::JoinError::Deadlock).
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).max_threads(8).build()?;
+    /// # drop(runtime);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn max_threads(mut self, n: usize) -> Self {
         self.max_threads = Some(n);
         self
     }
 
     /// For how long a thread without work is kept; one always is. Default 10 s. Go keeps all of them for ever.
+    ///
+    /// ```
+    /// let minute = std::time::Duration::from_secs(60);
+    /// let runtime = spinpark::Runtime::builder().procs(1).thread_keep_alive(minute).build()?;
+    /// # drop(runtime);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn thread_keep_alive(mut self, time: Duration) -> Self {
         self.config.keep_alive = duration::nanos(time);
         self
@@ -42,12 +55,25 @@ impl Builder {
     /// What the names of the threads begin with. Default `spinpark`: then they are `spinpark-m0`, `spinpark-m1` and so on
     /// for those that run tasks, and `spinpark-sysmon` for the monitor. Not empty, and without a zero byte. Linux shows the
     /// first 15 bytes of a thread's name.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).thread_name("web").build()?;
+    /// let name = runtime.go(|| std::thread::current().name().map(str::to_owned)).join()?;
+    /// assert!(name.is_some_and(|name| name.starts_with("web-m")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn thread_name(mut self, prefix: impl Into<String>) -> Self {
         self.plan.name = Some(prefix.into());
         self
     }
 
     /// How large the stacks of the threads are, in bytes: 64 KiB to 1 GiB. Default: that of [`std::thread`].
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).thread_stack_size(1 << 20).build()?;
+    /// # drop(runtime);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn thread_stack_size(mut self, bytes: usize) -> Self {
         self.plan.stack = Some(bytes);
         self
@@ -58,6 +84,12 @@ impl Builder {
     /// It is no task, but inside of the runtime: [`Handle::current`](crate::Handle::current) and
     /// [`spawn`](crate::spawn) work. It must not wait for a task: it occupies a P. If it panics, the panic hook says so,
     /// and the thread goes on.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(1).on_thread_start(|| println!("begins")).build()?;
+    /// # drop(runtime);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn on_thread_start(mut self, f: impl Fn() + Send + Sync + 'static) -> Self {
         let f = Theirs::new(f);
         self.plan.on_start = Some(Arc::new(move || {

@@ -33,6 +33,14 @@ impl AbortHandle {
     }
 
     /// Aborts the task, as [`JoinHandle::abort`](crate::JoinHandle::abort) does.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let task = spinpark::spawn(std::future::pending::<()>());
+    /// task.abort_handle().abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn abort(&self) {
         if let Some(task) = Raw::of(&self.waker) {
             task::abort(&task);

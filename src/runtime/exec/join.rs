@@ -132,6 +132,13 @@ impl<T> JoinHandle<T> {
     }
 
     /// Would [`join`](JoinHandle::join) return at once? True also of a task that panicked or will never run.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let task = spinpark::spawn(std::future::pending::<()>());
+    /// assert!(!task.is_finished());
+    /// # });
+    /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.task.is_finished()
@@ -142,6 +149,14 @@ impl<T> JoinHandle<T> {
     /// stack, the default, is not: once it has begun nothing can take the thread out of it, and it runs to its end, also if it waits; one that
     /// has not begun never runs. A task that does not wait any more ends as it would have. Whatever awaits the handle waits for that, and gets
     /// [`JoinError::Aborted`], or the value if the task was faster.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let task = spinpark::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn abort(&self) {
         self.task.abort();
     }

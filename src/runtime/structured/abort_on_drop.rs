@@ -33,6 +33,14 @@ pub struct AbortOnDropHandle<T>(Option<JoinHandle<T>>); // `None`: it was detach
 
 impl<T> AbortOnDropHandle<T> {
     /// This task ends with the handle.
+    ///
+    /// ```
+    /// use spinpark::{AbortOnDropHandle, spawn};
+    ///
+    /// # spinpark::run(async {
+    /// drop(AbortOnDropHandle::new(spawn(std::future::pending::<()>()))); // the task ends
+    /// # });
+    /// ```
     pub fn new(handle: JoinHandle<T>) -> Self {
         AbortOnDropHandle(Some(handle))
     }

@@ -63,6 +63,13 @@ impl CancellationToken {
     }
 
     /// One that is cancelled when this one is. To cancel it does not cancel this one. A copy, which does, is made by `clone`.
+    ///
+    /// ```
+    /// let parent = spinpark::sync::CancellationToken::new();
+    /// let child = parent.child_token();
+    /// child.cancel();
+    /// assert!(!parent.is_cancelled());
+    /// ```
     #[must_use]
     pub fn child_token(&self) -> Self {
         CancellationToken(self.0.child())
@@ -70,6 +77,13 @@ impl CancellationToken {
 
     /// Cancels it, its copies, its children, and theirs. From any thread. Its waiters go on, and see what the caller did
     /// before.
+    ///
+    /// ```
+    /// let parent = spinpark::sync::CancellationToken::new();
+    /// let child = parent.child_token();
+    /// parent.cancel();
+    /// assert!(child.is_cancelled());
+    /// ```
     pub fn cancel(&self) {
         self.0.cancel();
     }
@@ -82,6 +96,19 @@ impl CancellationToken {
     }
 
     /// Waits until it is cancelled. Go: `<-ctx.Done()`.
+    ///
+    /// ```
+    /// use spinpark::{select, sync::CancellationToken};
+    ///
+    /// # spinpark::run(async {
+    /// let token = CancellationToken::new();
+    /// token.cancel();
+    /// select! {
+    ///     _ = token.cancelled() => {}
+    ///     timeout(std::time::Duration::from_secs(5)) => panic!("it was cancelled"),
+    /// }
+    /// # });
+    /// ```
     pub fn cancelled(&self) -> WaitForCancellationFuture<'_> {
         WaitForCancellationFuture { token: self, waiter: None, leaf: Leaf::new() }
     }
@@ -93,6 +120,15 @@ impl CancellationToken {
 
     /// Runs `future` until it is ready, or until this is cancelled: then it is `None`, and the future is dropped. If both
     /// are so at once it is `None`; a future whose token was cancelled before is never polled.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let token = spinpark::sync::CancellationToken::new();
+    /// assert_eq!(token.run_until_cancelled(async { 1 }).await, Some(1));
+    /// token.cancel();
+    /// assert_eq!(token.run_until_cancelled(std::future::pending::<()>()).await, None);
+    /// # });
+    /// ```
     pub async fn run_until_cancelled<F: Future>(&self, future: F) -> Option<F::Output> {
         UntilCancelled { cancelled: self.cancelled(), future }.await
     }

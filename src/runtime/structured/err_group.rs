@@ -85,6 +85,14 @@ impl<E: Send + 'static> ErrGroup<E> {
     ///
     /// # Panics
     /// If `limit` is 0: no task would ever run.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut group = spinpark::ErrGroup::<()>::with_limit(2);
+    /// (0..10).for_each(|_| group.spawn(async { Ok(()) })); // two at once
+    /// assert_eq!(group.wait().await, Ok(()));
+    /// # });
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn with_limit(limit: usize) -> Self {
@@ -120,6 +128,14 @@ impl<E: Send + 'static> ErrGroup<E> {
     ///
     /// # Panics
     /// If the caller is no task of a [`Runtime`](crate::Runtime).
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut group = spinpark::ErrGroup::new();
+    /// group.spawn(async { Err("no such host") });
+    /// assert_eq!(group.wait().await, Err("no such host"));
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&mut self, future: F)
     where
@@ -140,6 +156,14 @@ impl<E: Send + 'static> ErrGroup<E> {
     ///
     /// # Panics
     /// If the caller is no task of a [`Runtime`](crate::Runtime).
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut group = spinpark::ErrGroup::<()>::new();
+    /// group.go(|| Ok(()));
+    /// assert_eq!(group.wait().await, Ok(()));
+    /// # });
+    /// ```
     #[track_caller]
     pub fn go(&mut self, f: impl FnOnce() -> Result<(), E> + Send + 'static) {
         let (failed, limit) = (self.failed.clone(), self.limit.clone());
@@ -160,6 +184,14 @@ impl<E: Send + 'static> ErrGroup<E> {
     ///
     /// # Cancel safety
     /// Dropped before, those that have not ended are aborted.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut group = spinpark::ErrGroup::<&str>::new();
+    /// group.spawn(async { Ok(()) });
+    /// assert_eq!(group.wait().await, Ok(()));
+    /// # });
+    /// ```
     pub async fn wait(mut self) -> Result<(), E> {
         let Failed { first, token } = self.failed.clone();
         let mut lost = None;

@@ -177,6 +177,15 @@ impl<K: Hash + Eq + Clone, V, S: BuildHasher> JoinMap<K, V, S> {
     ///
     /// # Cancel safety
     /// Dropped before it is ready, it has taken none.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut map = spinpark::JoinMap::new();
+    /// map.spawn("one", async { 1 });
+    /// let (key, value) = map.join_next().await.expect("one is in it");
+    /// assert_eq!((key, value.expect("no panic")), ("one", 1));
+    /// # });
+    /// ```
     pub async fn join_next(&mut self) -> Option<(K, Result<V, JoinError>)> {
         poll_fn(|cx| self.poll_join_next(cx)).await
     }
@@ -219,12 +228,30 @@ impl<K: Hash + Eq + Clone, V, S: BuildHasher> JoinMap<K, V, S> {
     ///
     /// # Cancel safety
     /// Dropped before, those that are left are aborted, and in it.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut map = spinpark::JoinMap::new();
+    /// map.spawn("one", std::future::pending::<()>());
+    /// map.shutdown().await;
+    /// assert!(map.is_empty());
+    /// # });
+    /// ```
     pub async fn shutdown(&mut self) {
         self.abort_all();
         while self.join_next().await.is_some() {}
     }
 
     /// [Aborts](JoinHandle::abort) the task of this key, which stays in it until it is joined. `false`: there is none.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut map = spinpark::JoinMap::new();
+    /// map.spawn("one", std::future::pending::<()>());
+    /// assert!(map.abort("one") && !map.abort("two"));
+    /// assert!(map.join_next().await.expect("it is in it still").1.unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn abort<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -277,6 +304,14 @@ impl<K: Hash + Eq + Clone, V: Send + 'static, S: BuildHasher> JoinMap<K, V, S> {
     ///
     /// # Panics
     /// If the caller is no task of a [`Runtime`](crate::Runtime).
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut map = spinpark::JoinMap::new();
+    /// map.spawn("one", async { 1 });
+    /// assert!(map.contains_key("one"));
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&mut self, key: K, future: F)
     where

@@ -241,6 +241,15 @@ impl<T> JoinSet<T> {
     }
 
     /// [Aborts](JoinHandle::abort) all. They stay in the set until they are joined.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut set = spinpark::JoinSet::new();
+    /// set.spawn(std::future::pending::<()>());
+    /// set.abort_all();
+    /// assert!(set.join_next().await.expect("one").unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn abort_all(&mut self) {
         self.set.tasks().for_each(|member| member.handle.abort());
     }
@@ -279,6 +288,14 @@ impl<T: Send + 'static> JoinSet<T> {
     ///
     /// # Panics
     /// If the caller is no task of a [`Runtime`](crate::Runtime).
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut set = spinpark::JoinSet::new();
+    /// set.spawn(async { 1 });
+    /// assert_eq!(set.join_all().await, [1]);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&mut self, future: F) -> AbortHandle
     where

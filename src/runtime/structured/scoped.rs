@@ -133,6 +133,13 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Errors
     /// Those of [`JoinHandle::join`].
+    ///
+    /// ```
+    /// let word = String::from("hello");
+    /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
+    /// assert_eq!(runtime.scope(|scope| scope.go(|| word.len()).join())?, 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn join(self) -> Result<T, JoinError> {
         let ended = self.task.join();

@@ -78,6 +78,14 @@ impl TaskBuilder {
     }
 
     /// The task's name. Several tasks may have the same.
+    ///
+    /// ```
+    /// use spinpark::TaskBuilder;
+    ///
+    /// # spinpark::run(async {
+    /// TaskBuilder::new().name("cook").spawn(async {}).await.expect("no panic");
+    /// # });
+    /// ```
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
         self
@@ -101,6 +109,13 @@ impl TaskBuilder {
     ///
     /// # Panics
     /// If the caller is no task of a [`Runtime`](crate::Runtime).
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let task = spinpark::TaskBuilder::new().name("cook").spawn(async { 1 });
+    /// assert_eq!(task.await.expect("no panic"), 1);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
     where
@@ -131,6 +146,13 @@ impl TaskBuilder {
     ///
     /// # Panics
     /// If the caller is no task of a [`Runtime`](crate::Runtime).
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let task = spinpark::TaskBuilder::new().name("cook").go(|| 1);
+    /// assert_eq!(task.await.expect("no panic"), 1);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn go<F, T>(self, f: F) -> JoinHandle<T>
     where

@@ -81,11 +81,29 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Cancel safety
     /// That of `future`; the value is dropped after it.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// spinpark::task_local! {
+    ///     static USER: &'static str;
+    /// }
+    ///
+    /// assert_eq!(USER.scope("ann", async { USER.get() }).await, "ann");
+    /// # });
+    /// ```
     pub fn scope<F: Future>(&'static self, value: T, future: F) -> TaskLocalFuture<T, F> {
         TaskLocalFuture { scope: Some(Carried(Node::new(self.number(), value))), future: Some(future) }
     }
 
     /// Sets the value while `f` runs.
+    ///
+    /// ```
+    /// spinpark::task_local! {
+    ///     static USER: &'static str;
+    /// }
+    ///
+    /// assert_eq!(USER.sync_scope("ann", || USER.get()), "ann");
+    /// ```
     #[track_caller]
     pub fn sync_scope<R>(&'static self, value: T, f: impl FnOnce() -> R) -> R {
         let _entered = Entered::new(Node::new(self.number(), value));
@@ -96,6 +114,14 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Panics
     /// If none is set here.
+    ///
+    /// ```
+    /// spinpark::task_local! {
+    ///     static USER: String;
+    /// }
+    ///
+    /// assert_eq!(USER.sync_scope("ann".into(), || USER.with(|user| user.len())), 3);
+    /// ```
     #[track_caller]
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         match self.try_with(f) {
@@ -128,6 +154,14 @@ impl<T: Clone + 'static> LocalKey<T> {
     ///
     /// # Errors
     /// [`AccessError`] if none is set here.
+    ///
+    /// ```
+    /// spinpark::task_local! {
+    ///     static USER: &'static str;
+    /// }
+    ///
+    /// assert!(USER.try_get().is_err(), "none is set here");
+    /// ```
     pub fn try_get(&'static self) -> Result<T, AccessError> {
         self.try_with(T::clone)
     }

@@ -111,11 +111,27 @@ impl TaskTracker {
     ///
     /// # Cancel safety
     /// Dropped, it changes nothing.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let tracker = spinpark::TaskTracker::new();
+    /// tracker.spawn(async {});
+    /// tracker.close();
+    /// tracker.wait().await;
+    /// # });
+    /// ```
     pub fn wait(&self) -> TaskTrackerWait<'_> {
         TaskTrackerWait { notified: self.0.is_over.notified(), tracker: &self.0, leaf: Leaf::new() }
     }
 
     /// From now on [`wait`](TaskTracker::wait) is ready when no task is left. `false`: it was closed.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let tracker = spinpark::TaskTracker::new();
+    /// assert!(tracker.close() && !tracker.close());
+    /// # });
+    /// ```
     pub fn close(&self) -> bool {
         self.0.change(|state| !core::mem::replace(&mut state.is_closed, true))
     }
@@ -153,6 +169,13 @@ impl TaskTracker {
     ///
     /// # Panics
     /// If the caller is no task of a [`Runtime`](crate::Runtime).
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let tracker = spinpark::TaskTracker::new();
+    /// assert_eq!(tracker.spawn(async { 1 }).await.expect("no panic"), 1);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -183,6 +206,13 @@ impl TaskTracker {
     ///
     /// # Panics
     /// If the caller is no task of a [`Runtime`](crate::Runtime).
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let tracker = spinpark::TaskTracker::new();
+    /// assert_eq!(tracker.go(|| 1).await.expect("no panic"), 1);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn go<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -214,6 +244,13 @@ impl TaskTracker {
     ///
     /// # Cancel safety
     /// That of `future`.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let tracker = spinpark::TaskTracker::new();
+    /// assert_eq!(tracker.track_future(async { 1 }).await, 1);
+    /// # });
+    /// ```
     pub fn track_future<F: Future>(&self, future: F) -> TrackedFuture<F> {
         TrackedFuture { future, token: self.token() }
     }

@@ -47,6 +47,13 @@ impl Barrier {
     ///
     /// # Cancel safety
     /// Not safe: dropped after its first poll it has come, and is counted in this round; called again, it comes once more.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let barrier = spinpark::sync::Barrier::new(1); // of one task
+    /// assert!(barrier.wait().await.is_leader());
+    /// # });
+    /// ```
     pub fn wait(&self) -> BarrierWait<'_> {
         BarrierWait { wait: self.0.wait(), leaf: Leaf::new() }
     }

@@ -136,6 +136,11 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// With the value: there is no receiver now.
+    ///
+    /// ```
+    /// let (sender, _receiver) = spinpark::sync::broadcast::channel(8);
+    /// assert_eq!(sender.send(1), Ok(1)); // one receiver
+    /// ```
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
         self.shared.send(Theirs::new(value)).map_err(|SendError(value)| SendError(value.into_inner()))
     }
@@ -308,6 +313,14 @@ impl<T: Clone> Receiver<T> {
     ///
     /// # Cancel safety
     /// Dropped, no value is lost: the next call receives the same.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let (sender, mut receiver) = spinpark::sync::broadcast::channel(8);
+    /// sender.send(1).expect("one receives");
+    /// assert_eq!(receiver.recv().await, Ok(1));
+    /// # });
+    /// ```
     pub fn recv(&mut self) -> Receiving<'_, T> {
         Receiving { recv: self.shared.recv(), next: &mut self.next, leaf: Leaf::new() }
     }

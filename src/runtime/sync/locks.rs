@@ -72,6 +72,13 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     /// If it would have to wait.
+    ///
+    /// ```
+    /// let mutex = spinpark::sync::Mutex::new(1);
+    /// let guard = mutex.try_lock().expect("it is free");
+    /// assert!(mutex.try_lock().is_err());
+    /// drop(guard);
+    /// ```
     #[inline]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
         self.0.try_lock().ok_or(TryLockError(()))
@@ -132,6 +139,14 @@ impl<T> OnceCell<T> {
     ///
     /// # Cancel safety
     /// Dropped, it drops what `make` has given: the next caller makes the value anew.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let cell = spinpark::sync::OnceCell::new();
+    /// assert_eq!(cell.get_or_init(|| async { 1 }).await, &1);
+    /// assert_eq!(cell.get_or_init(|| async { 2 }).await, &1);
+    /// # });
+    /// ```
     pub async fn get_or_init<F: Future<Output = T>>(&self, make: impl FnOnce() -> F) -> &T {
         proceed().await;
         gently(self.0.get_or_init(make)).await
@@ -144,6 +159,14 @@ impl<T> OnceCell<T> {
     ///
     /// # Cancel safety
     /// As [`get_or_init`](OnceCell::get_or_init)'s.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let cell = spinpark::sync::OnceCell::new();
+    /// assert!(cell.get_or_try_init(|| async { Err("not yet") }).await.is_err());
+    /// assert_eq!(cell.get_or_try_init(|| async { Ok::<_, ()>(1) }).await, Ok(&1));
+    /// # });
+    /// ```
     pub async fn get_or_try_init<E, F: Future<Output = Result<T, E>>>(
         &self,
         make: impl FnOnce() -> F,
@@ -156,6 +179,14 @@ impl<T> OnceCell<T> {
     ///
     /// # Cancel safety
     /// Dropped, it changes nothing.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let cell = spinpark::sync::OnceCell::new();
+    /// cell.get_or_init(|| async { 1 }).await;
+    /// assert_eq!(cell.wait().await, &1);
+    /// # });
+    /// ```
     pub async fn wait(&self) -> &T {
         proceed().await;
         gently(self.0.wait()).await

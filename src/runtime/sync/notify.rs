@@ -69,12 +69,29 @@ impl Notify {
     /// # Cancel safety
     /// Dropped, it gives up its place; a notification of `notify_one` that it was chosen for goes to the
     /// next that waits, or becomes a permit.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let notify = spinpark::sync::Notify::new();
+    /// notify.notify_one(); // kept
+    /// notify.notified().await;
+    /// # });
+    /// ```
     pub fn notified(&self) -> Notified<'_> {
         Notified { notified: self.0.notified(), leaf: Leaf::new() }
     }
 
     /// Ends the wait of the task that has waited longest. If none waits, leaves a permit for the next; two are one. From any
     /// thread.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let notify = spinpark::sync::Notify::new();
+    /// notify.notify_one();
+    /// notify.notify_one(); // the two are one
+    /// notify.notified().await;
+    /// # });
+    /// ```
     pub fn notify_one(&self) {
         self.0.notify_one();
     }

@@ -44,6 +44,14 @@ pub mod error {
 type Oneshot<T> = oneshot::Oneshot<Theirs<T>, TaskWaker, CoresLock<State<Theirs<T>, TaskWaker>>>;
 
 /// Two ends, for one value.
+///
+/// ```
+/// # spinpark::run(async {
+/// let (sender, receiver) = spinpark::sync::oneshot::channel();
+/// sender.send(1).expect("it is awaited");
+/// assert_eq!(receiver.await, Ok(1));
+/// # });
+/// ```
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let shared = Arc::new(Oneshot::new());
     (Sender { shared: Some(Arc::clone(&shared)) }, Receiver { shared: Some(shared), leaf: Leaf::new() })
@@ -75,6 +83,12 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// With the value: the receiver is dropped, or has [closed](Receiver::close).
+    ///
+    /// ```
+    /// let (sender, receiver) = spinpark::sync::oneshot::channel();
+    /// drop(receiver);
+    /// assert_eq!(sender.send(1), Err(1)); // it comes back
+    /// ```
     pub fn send(mut self, value: T) -> Result<(), T> {
         self.shared
             .take()
@@ -93,6 +107,14 @@ impl<T> Sender<T> {
     ///
     /// # Cancel safety
     /// Dropped, it changes nothing.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let (mut sender, receiver) = spinpark::sync::oneshot::channel::<()>();
+    /// drop(receiver);
+    /// sender.closed().await; // it is not wanted any more
+    /// # });
+    /// ```
     pub fn closed(&mut self) -> SenderClosed<'_, T> {
         SenderClosed { sender: self, waits: false, leaf: Leaf::new() }
     }
@@ -185,6 +207,13 @@ impl<T> Receiver<T> {
     /// # Errors
     /// [`TryRecvError::Empty`]: not yet. [`TryRecvError::Closed`]: the sender was dropped, or this end has closed, or the value was
     /// received.
+    ///
+    /// ```
+    /// let (sender, mut receiver) = spinpark::sync::oneshot::channel();
+    /// assert!(receiver.try_recv().is_err());
+    /// sender.send(1).expect("it is awaited");
+    /// assert_eq!(receiver.try_recv(), Ok(1));
+    /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         let received = self.shared.as_ref().map_or(Err(TryRecvError::Closed), |shared| shared.try_recv());
         if !matches!(received, Err(TryRecvError::Empty)) {

@@ -69,11 +69,26 @@ impl<T> RwLock<T> {
 
 impl<T: ?Sized> RwLock<T> {
     /// Waits for the writers ahead of it, then takes a read lock. Go: `RLock`.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let lock = spinpark::sync::RwLock::new(1);
+    /// assert_eq!(*lock.read().await + *lock.read().await, 2);
+    /// # });
+    /// ```
     pub fn read(&self) -> Read<'_, T> {
         Read { lock: self, acquire: self.permits.acquire_for(1, "sync.RWMutex.RLock") }
     }
 
     /// Waits for all readers and writers ahead of it, then takes the write lock. Go: `Lock`.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let lock = spinpark::sync::RwLock::new(1);
+    /// *lock.write().await += 1;
+    /// assert_eq!(lock.into_inner(), 2);
+    /// # });
+    /// ```
     pub fn write(&self) -> Write<'_, T> {
         Write { lock: self, acquire: self.permits.acquire_for(READERS, "sync.RWMutex.Lock") }
     }

@@ -43,6 +43,15 @@ impl WaitGroup {
     ///
     /// # Panics
     /// If there are too many for a `usize`.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let group = spinpark::sync::WaitGroup::new();
+    /// group.add(2);
+    /// group.done();
+    /// assert_eq!(group.count(), 1);
+    /// # });
+    /// ```
     pub fn add(&self, n: usize) {
         assert!(self.0.add(n), "WaitGroup: more were added than can be counted");
     }
@@ -66,6 +75,13 @@ impl WaitGroup {
     ///
     /// # Cancel safety
     /// Dropped, it changes nothing.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let group = spinpark::sync::WaitGroup::new();
+    /// group.wait().await; // its count is zero
+    /// # });
+    /// ```
     pub fn wait(&self) -> Waiting<'_> {
         Waiting { group: self, wait: self.0.wait(), leaf: Leaf::new() }
     }

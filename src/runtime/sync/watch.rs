@@ -267,6 +267,15 @@ impl<T> Receiver<T> {
     ///
     /// # Cancel safety
     /// Dropped before it is ready, nothing is taken for seen.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let (sender, mut receiver) = spinpark::sync::watch::channel(1);
+    /// sender.send_replace(2);
+    /// receiver.changed().await.expect("there is a sender");
+    /// assert_eq!(*receiver.borrow(), 2);
+    /// # });
+    /// ```
     pub fn changed(&mut self) -> Changed<'_, T> {
         Changed { change: self.shared.changed(), seen: &mut self.seen, leaf: Leaf::new() }
     }
@@ -279,6 +288,14 @@ impl<T> Receiver<T> {
     ///
     /// # Cancel safety
     /// Dropped, the values that it has looked at are taken for seen; none of them was wanted.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let (sender, mut receiver) = spinpark::sync::watch::channel(1);
+    /// sender.send_replace(7);
+    /// assert_eq!(*receiver.wait_for(|n| *n > 5).await.expect("it is"), 7);
+    /// # });
+    /// ```
     pub async fn wait_for(&mut self, mut is_wanted: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, Closed> {
         let (shared, seen) = (&*self.shared, &mut self.seen);
         let mut is_over = false;

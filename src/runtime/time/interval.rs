@@ -92,6 +92,13 @@ impl Interval {
     }
 
     /// From now on this is done about ticks that were missed.
+    ///
+    /// ```
+    /// use spinpark::time::{MissedTickBehavior, interval};
+    ///
+    /// let mut interval = interval(std::time::Duration::from_secs(1));
+    /// interval.set_missed_tick_behavior(MissedTickBehavior::Burst);
+    /// ```
     pub fn set_missed_tick_behavior(&mut self, missed: MissedTickBehavior) {
         self.missed = missed;
     }
@@ -100,6 +107,13 @@ impl Interval {
     ///
     /// # Cancel safety
     /// Dropped while it waits, no tick is lost: the next call waits for the same one.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut interval = spinpark::time::interval(std::time::Duration::from_millis(1));
+    /// interval.tick().await;
+    /// # });
+    /// ```
     pub async fn tick(&mut self) -> Instant {
         core::future::poll_fn(|cx| self.poll_tick(cx)).await
     }
@@ -122,6 +136,13 @@ impl Interval {
     }
 
     /// The next tick is a period from now.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut interval = spinpark::time::interval(std::time::Duration::from_secs(3600));
+    /// interval.reset(); // an hour from now
+    /// # });
+    /// ```
     pub fn reset(&mut self) {
         self.reset_after(self.period);
     }

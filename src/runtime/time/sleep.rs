@@ -105,6 +105,16 @@ impl Sleep {
 
     /// Waits until another moment instead, also if the time was over. A task that waits for it already is woken at that moment,
     /// without another poll.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// # spinpark::run(async {
+    /// let mut sleep = spinpark::time::sleep(Duration::from_secs(3600));
+    /// sleep.reset(Instant::now());
+    /// sleep.await;
+    /// # });
+    /// ```
     pub fn reset(&mut self, moment: Instant) {
         self.reset_to(clock::nanos_of(moment));
     }

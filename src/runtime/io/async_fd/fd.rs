@@ -127,6 +127,17 @@ impl<T> AsyncFd<T> {
     ///
     /// # Errors
     /// If the runtime was shut down.
+    ///
+    /// ```
+    /// use std::io::Write;
+    ///
+    /// # spinpark::run(async {
+    /// let (one, two) = std::os::unix::net::UnixStream::pair()?;
+    /// (&two).write_all(b"hello")?;
+    /// let fd = spinpark::io::AsyncFd::nonblocking(one)?;
+    /// assert!(fd.readable().await?.ready().is_readable());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn readable(&self) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         self.ready(Interest::READABLE).await
     }
@@ -135,6 +146,14 @@ impl<T> AsyncFd<T> {
     ///
     /// # Errors
     /// If the runtime was shut down.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let (one, _two) = std::os::unix::net::UnixStream::pair()?;
+    /// let fd = spinpark::io::AsyncFd::nonblocking(one)?;
+    /// assert!(fd.writable().await?.ready().is_writable());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn writable(&self) -> io::Result<AsyncFdReadyGuard<'_, T>> {
         self.ready(Interest::WRITABLE).await
     }

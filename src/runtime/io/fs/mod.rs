@@ -89,6 +89,12 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 ///
 /// # Cancel safety
 /// As [`read`]'s.
+///
+/// ```
+/// # spinpark::run(async {
+/// assert!(spinpark::fs::read_to_string("Cargo.toml").await?.contains("[package]"));
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
     proceed().await;
     syscall(|| fs::read_to_string(path))
@@ -101,6 +107,14 @@ pub async fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 ///
 /// # Cancel safety
 /// As [`read`]'s.
+///
+/// ```
+/// # spinpark::run(async {
+/// let path = std::env::temp_dir().join(format!("spinpark-write-{}", std::process::id()));
+/// spinpark::fs::write(&path, "hello").await?;
+/// spinpark::fs::remove_file(&path).await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
     proceed().await;
     syscall(|| fs::write(path, contents))
@@ -113,6 +127,14 @@ pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Re
 ///
 /// # Cancel safety
 /// As [`read`]'s.
+///
+/// ```
+/// # spinpark::run(async {
+/// let path = std::env::temp_dir().join(format!("spinpark-copy-{}", std::process::id()));
+/// assert!(spinpark::fs::copy("Cargo.toml", &path).await? > 0);
+/// spinpark::fs::remove_file(&path).await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     proceed().await;
     syscall(|| fs::copy(from, to))
@@ -173,6 +195,14 @@ pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Cancel safety
 /// As [`read`]'s.
+///
+/// ```
+/// # spinpark::run(async {
+/// let path = std::env::temp_dir().join(format!("spinpark-create-{}", std::process::id()));
+/// spinpark::fs::create_dir_all(path.join("a/b")).await?;
+/// spinpark::fs::remove_dir_all(&path).await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     proceed().await;
     syscall(|| fs::create_dir_all(path))
@@ -209,6 +239,13 @@ pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Cancel safety
 /// As [`read`]'s.
+///
+/// ```
+/// # spinpark::run(async {
+/// let entries = spinpark::fs::read_dir(".").await?;
+/// assert!(entries.iter().any(|entry| entry.file_name() == "Cargo.toml"));
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<Vec<DirEntry>> {
     proceed().await;
     syscall(|| fs::read_dir(path)?.collect())
@@ -221,6 +258,12 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<Vec<DirEntry>> {
 ///
 /// # Cancel safety
 /// As [`read`]'s.
+///
+/// ```
+/// # spinpark::run(async {
+/// assert!(spinpark::fs::metadata("Cargo.toml").await?.is_file());
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     proceed().await;
     syscall(|| fs::metadata(path))
@@ -233,6 +276,12 @@ pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 ///
 /// # Cancel safety
 /// As [`read`]'s.
+///
+/// ```
+/// # spinpark::run(async {
+/// assert!(!spinpark::fs::symlink_metadata("Cargo.toml").await?.is_symlink());
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     proceed().await;
     syscall(|| fs::symlink_metadata(path))
@@ -257,6 +306,12 @@ pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -
 ///
 /// # Cancel safety
 /// As [`read`]'s.
+///
+/// ```
+/// # spinpark::run(async {
+/// assert!(spinpark::fs::try_exists("Cargo.toml").await?);
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
     proceed().await;
     syscall(|| fs::exists(path))
@@ -294,6 +349,12 @@ pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::
 ///
 /// # Cancel safety
 /// As [`read`]'s.
+///
+/// ```
+/// # spinpark::run(async {
+/// assert!(spinpark::fs::canonicalize("Cargo.toml").await?.is_absolute());
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     proceed().await;
     syscall(|| fs::canonicalize(path))

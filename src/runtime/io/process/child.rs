@@ -103,6 +103,13 @@ impl Child {
     ///
     /// # Errors
     /// Those of the system: another part of this process has waited for it.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut child = spinpark::process::Command::new("sleep").arg("60").kill_on_drop(true).spawn()?;
+    /// assert!(child.try_wait()?.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         if let State::Runs { child, .. } = &mut self.state {
             match child.try_wait()? {
@@ -123,6 +130,13 @@ impl Child {
     ///
     /// # Cancel safety
     /// Dropped before it is ready, it can be called again.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut child = spinpark::process::Command::new("true").spawn()?;
+    /// assert!(child.wait().await?.success());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
         proceed().await;
@@ -145,6 +159,15 @@ impl Child {
     /// # Cancel safety
     /// Dropped before it is ready, what it has read is lost, and the child runs on or is killed, as
     /// [`kill_on_drop`](crate::process::Command::kill_on_drop) says.
+    ///
+    /// ```
+    /// use std::process::Stdio;
+    ///
+    /// # spinpark::run(async {
+    /// let child = spinpark::process::Command::new("echo").stdout(Stdio::piped()).spawn()?;
+    /// assert_eq!(child.wait_with_output().await?.stdout, b"\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn wait_with_output(mut self) -> io::Result<Output> {
         let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
         let mut reads = pin!(both(read_all(stdout), read_all(stderr)));
@@ -156,6 +179,14 @@ impl Child {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut child = spinpark::process::Command::new("sleep").arg("60").spawn()?;
+    /// child.start_kill()?;
+    /// assert!(!child.wait().await?.success());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn start_kill(&mut self) -> io::Result<()> {
         match &mut self.state {
             State::Runs { child, .. } => child.kill(),
@@ -170,6 +201,14 @@ impl Child {
     ///
     /// # Cancel safety
     /// Dropped before it is ready, the child may have been killed; it can be called again.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut child = spinpark::process::Command::new("sleep").arg("60").spawn()?;
+    /// child.kill().await?;
+    /// assert!(child.id().is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn kill(&mut self) -> io::Result<()> {
         self.start_kill()?;
         self.wait().await.map(drop)

@@ -45,18 +45,40 @@ impl Command {
     }
 
     /// One more argument.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let output = spinpark::process::Command::new("echo").arg("hello").output().await?;
+    /// assert_eq!(output.stdout, b"hello\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut Self {
         self.std.arg(arg);
         self
     }
 
     /// More arguments.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let output = spinpark::process::Command::new("echo").args(["a", "b"]).output().await?;
+    /// assert_eq!(output.stdout, b"a b\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn args<I: IntoIterator<Item: AsRef<OsStr>>>(&mut self, args: I) -> &mut Self {
         self.std.args(args);
         self
     }
 
     /// Sets a variable of its environment.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut command = spinpark::process::Command::new("sh");
+    /// let output = command.args(["-c", "echo $NAME"]).env("NAME", "ann").output().await?;
+    /// assert_eq!(output.stdout, b"ann\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn env(&mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> &mut Self {
         self.std.env(key, value);
         self
@@ -81,6 +103,13 @@ impl Command {
     }
 
     /// The folder in which it is started.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let output = spinpark::process::Command::new("pwd").current_dir("/").output().await?;
+    /// assert_eq!(output.stdout, b"/\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn current_dir(&mut self, dir: impl AsRef<Path>) -> &mut Self {
         self.std.current_dir(dir);
         self
@@ -94,6 +123,15 @@ impl Command {
     }
 
     /// Its standard output. By default ours; for [`output`](Command::output), a pipe.
+    ///
+    /// ```
+    /// use std::process::Stdio;
+    ///
+    /// # spinpark::run(async {
+    /// let status = spinpark::process::Command::new("echo").arg("hello").stdout(Stdio::null()).status().await?;
+    /// assert!(status.success());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn stdout(&mut self, stdio: impl Into<Stdio>) -> &mut Self {
         self.std.stdout(stdio);
         self.chosen[1] = true;
@@ -108,6 +146,13 @@ impl Command {
     }
 
     /// Shall it be killed when its [`Child`] is dropped? By default it runs on.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let child = spinpark::process::Command::new("sleep").arg("60").kill_on_drop(true).spawn()?;
+    /// drop(child); // it ends
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn kill_on_drop(&mut self, yes: bool) -> &mut Self {
         self.kill_on_drop = yes;
         self
@@ -152,6 +197,13 @@ impl Command {
     ///
     /// # Errors
     /// If the caller is no task; those of the system: there is no such program, say.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut child = spinpark::process::Command::new("true").spawn()?;
+    /// assert!(child.wait().await?.success());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn spawn(&mut self) -> io::Result<Child> {
         // Nothing is started for nothing.
         let netpoll = around::netpoll("Command::spawn was called")?;
@@ -167,6 +219,12 @@ impl Command {
     ///
     /// # Cancel safety
     /// Dropped before it is ready, the child runs on or is killed, as [`kill_on_drop`](Command::kill_on_drop) says.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// assert!(!spinpark::process::Command::new("false").status().await?.success());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn status(&mut self) -> io::Result<ExitStatus> {
         let mut child = self.spawn()?;
         // A caller that does not take them does not write or read, either.
@@ -181,6 +239,13 @@ impl Command {
     ///
     /// # Cancel safety
     /// As [`Child::wait_with_output`]'s. The next use of this command finds its standard streams as they were.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let output = spinpark::process::Command::new("echo").arg("hello").output().await?;
+    /// assert!(output.status.success() && output.stdout == b"hello\n" && output.stderr.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn output(&mut self) -> io::Result<Output> {
         self.choose_others(Stdio::null, Stdio::piped);
         let child = self.spawn();

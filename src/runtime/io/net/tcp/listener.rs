@@ -98,6 +98,13 @@ impl TcpListener {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let listener = spinpark::net::TcpListener::bind("127.0.0.1:0").await?;
+    /// assert_ne!(listener.local_addr()?.port(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.0.get().local_addr()
     }

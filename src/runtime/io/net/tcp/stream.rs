@@ -149,6 +149,19 @@ impl TcpStream {
     ///
     /// # Cancel safety
     /// A peek that is dropped leaves `buffer` as it was.
+    ///
+    /// ```
+    /// use spinpark::net::{TcpListener, TcpStream};
+    ///
+    /// # spinpark::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (server, _peer) = listener.accept().await?;
+    /// client.write_all(b"a").await?;
+    /// assert_eq!(server.peek(&mut [0; 8]).await?, 1);
+    /// assert_eq!(server.read(&mut [0; 8]).await?, 1); // the same byte
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.io(Direction::Read, |socket| socket.peek(buffer)).await
     }
@@ -165,6 +178,16 @@ impl TcpStream {
     ///
     /// # Errors
     /// Those of the system: the connection may have ended.
+    ///
+    /// ```
+    /// use spinpark::net::{TcpListener, TcpStream};
+    ///
+    /// # spinpark::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// assert_eq!(client.peer_addr()?, listener.local_addr()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.0.get().peer_addr()
     }
@@ -181,6 +204,17 @@ impl TcpStream {
     ///
     /// # Errors
     /// Those of the system.
+    ///
+    /// ```
+    /// use spinpark::net::{TcpListener, TcpStream};
+    ///
+    /// # spinpark::run(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// client.set_nodelay(true)?;
+    /// assert!(client.nodelay()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
         self.0.get().set_nodelay(nodelay)
     }
