@@ -100,7 +100,7 @@ impl TcpStream {
     /// Connects a socket that is bound to no port. The system chooses one, and may choose the very port that is to be reached, if
     /// nothing listens there: TCP takes that for a connection. Another socket is tried then. Go: `selfConnect`.
     #[cfg(unix)]
-    pub(super) async fn connect_unbound(
+    pub(in crate::runtime::io::net) async fn connect_unbound(
         socket: impl Fn() -> io::Result<std::os::fd::OwnedFd>,
         address: SocketAddr,
     ) -> io::Result<TcpStream> {
