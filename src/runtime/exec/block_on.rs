@@ -50,7 +50,8 @@ impl<H: Host> Wake for Bell<H> {
     }
 }
 
-/// So often in one wait the monitor is asked to look again, if another thread is not seen to wait or to have ended: for about a second.
+/// So often in one wait the monitor is woken, if it sleeps, to look again for some 0.1 s: an M may be in the poller, or another thread not be
+/// seen yet to wait or to have ended.
 const LOOKS: u32 = 50;
 
 /// As what this thread counts while it waits outside of its own runtime: an M of another is busy there.
