@@ -6,7 +6,7 @@
 //! | a pipe, between tasks or to another process | [`pipe()`](pipe): a [`PipeReader`] and a [`PipeWriter`] |
 //! | to wait for a descriptor of another library's | [`AsyncFd`], with [`Interest`] and [`Ready`] |
 //! | bytes from one descriptor to another, inside of the system | [`splice()`](splice()), `TcpStream::sendfile` |
-//! | traits | futures-io's `AsyncRead` and `AsyncWrite`; tokio's by [`tokio_compat`](crate::tokio_compat) |
+//! | traits | futures-io's `AsyncRead` and `AsyncWrite`; tokio's by [`tokio_compat`](../tokio_compat/index.html) |
 //!
 //! ```
 //! # spinpark::run(async {

@@ -4,7 +4,7 @@
 //! # The first ten minutes
 //!
 //! **Run something.** [`run`] builds a runtime, runs a future, and returns its value; with the feature `macros` so does
-//! [`#[spinpark::main]`](main). A [`Runtime`] that is kept has [`block_on`](Runtime::block_on), and a [`Builder`] for its numbers.
+//! [`#[spinpark::main]`](attr.main.html). A [`Runtime`] that is kept has [`block_on`](Runtime::block_on), and a [`Builder`] for its numbers.
 //!
 //! ```
 //! let runtime = spinpark::Runtime::builder().procs(4).build()?; // four tasks run at once
@@ -40,8 +40,8 @@
 //! # });
 //! ```
 //!
-//! **Time and sockets.** [`time`] has `sleep`, `timeout`, `interval`; [`net`] TCP, UDP and Unix sockets; [`fs`], [`io`], [`process`] and
-//! [`signal`] files, pipes, child processes and Ctrl-C.
+//! **Time and sockets.** [`time`] has `sleep`, `timeout`, `interval`; [`net`] TCP, UDP and Unix sockets; [`fs`], [`io`], [`process`](process/index.html)
+//! and [`signal`](signal/index.html) files, pipes, child processes and Ctrl-C.
 //!
 //! ```
 //! use spinpark::{net, spawn, time};
@@ -85,7 +85,7 @@
 //! | [`fs`] | files |
 //! | [`sync`] | locks, semaphores, `oneshot`, `watch`, `broadcast`, `Notify`, cancellation |
 //! | [`chan`] | channels |
-//! | [`process`], [`signal`] | child processes; Ctrl-C and other signals |
+//! | [`process`](process/index.html), [`signal`](signal/index.html), by features | child processes; Ctrl-C and other signals |
 //! | [`runtime`] | `Runtime`, `Builder`, `Handle`; metrics, deadlock reports, stopping the world |
 //! | [`deterministic`], [`trace`] | a runtime that does the same again, for tests; what a runtime did, event by event |
 //!
