@@ -31,7 +31,7 @@ use std::io;
 /// Those of [`signal`](unix::signal); and if the runtime was shut down.
 ///
 /// # Cancel safety
-/// Dropped, no listener is left: a signal that comes before the next call is seen by none. Keep a [`Signal`](unix::Signal) to miss none.
+/// Dropped, no listener is left: a signal that comes before the next call is missed. Keep a [`Signal`](unix::Signal) to miss none.
 ///
 /// ```
 /// use std::time::Duration;
