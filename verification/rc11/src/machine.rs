@@ -4,34 +4,50 @@
 //! What a thread does between two operations is its own. What it shares goes through the graph, or through memory
 //! that only changes hands in the graph's order: a read is answered only when the write that it reads has been.
 
+mod answers;
+mod calls;
 mod drain;
 mod frame;
 mod late;
 mod memory;
 mod moment;
+mod outcome;
 mod pointers;
 mod recursion;
+mod slot;
+mod threads;
 mod timeouts;
+mod turns;
 mod yields;
 
+pub(super) use self::calls::{
+    ask, ask_of_pointers, current, fail, fork, is_one_of_many, is_over, is_seen, leave_waiting, make_location,
+    may_wake_spuriously, me, mixes, must_know, name_thread, note_no_more_ways, note_other_ways, panics_at, play,
+    reduces_by_symmetry, refusals, refuse_spawns, rest_in_peace, reuses, told,
+};
+use self::calls::{over, suspend};
 pub(crate) use self::memory::{
     as_if_it_knew, as_if_it_knew_all, has_ended, is_freed_under, is_gone, known, must_know_all_of,
 };
+pub(super) use self::outcome::{End, Limits, Mode, Run};
+pub use self::outcome::{Site, Wait, Wants};
+use self::slot::Slot;
+use self::threads::{drive, end_all, start};
 pub(super) use yields::ask_to_yield;
 
-use crate::graph::{Clock, Event, Graph, INIT, Kind, Loc, MAX_THREADS, Update};
+use crate::graph::{Graph, Loc, MAX_THREADS, Update};
 use crate::heap;
 use crate::naming::unlike;
 use crate::quarantine;
-use crate::step::{Ask, Stop, Way};
+use crate::step::{Ask, Way};
 use crate::text::panic_text;
 use crate::verdict::{Failure, Why};
-use corosensei::stack::{DefaultStack, Stack as _};
-use corosensei::{Coroutine, CoroutineResult, Yielder};
+use corosensei::Coroutine;
+use corosensei::stack::DefaultStack;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::Location;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 pub(crate) use self::frame::{Frame, wipe};
@@ -42,82 +58,6 @@ pub(crate) use self::timeouts::{ComesBack, aside, comes_back, has_news, is_cut};
 
 type Body = Box<dyn FnOnce()>;
 type Thread = Coroutine<(), (), (), DefaultStack>;
-
-/// A thread of the execution, as far as it has come.
-struct Slot {
-    thread: Option<Thread>,
-    yielder: *const Yielder<(), ()>,
-    /// What it waits to be answered. `None`: it has yet to come so far.
-    asks: Option<Ask>,
-    /// Its events, by number.
-    events: Vec<u16>,
-    /// How many of them it has had the answers to.
-    told: u16,
-    /// How many locks it holds.
-    holds: u16,
-    /// How many locations it has made.
-    locs: u32,
-    is_done: bool,
-    /// Is it in the middle of a panic?
-    is_unwinding: bool,
-    /// Was another thread, when this one last went on? Then it cannot be known whether this one is: the machine's
-    /// thread counts for all.
-    others_unwind: bool,
-    asked_in_vain: u32,
-    /// How often it has yielded in a row, and asked for nothing else.
-    yields: u32,
-    /// It is tried whether its loop goes on as it does.
-    dry: Option<yields::Dry>,
-    /// Which thread made the location that it asks for, if another did, and after how many of its events.
-    must_know: Option<(u8, u16)>,
-    /// It runs a destructor, and counts as knowing this.
-    knows: Option<Clock>,
-    /// Where its stack begins and ends.
-    stack_begins: usize,
-    stack_ends: usize,
-    /// Where it stood when it yielded last, and the line of the source.
-    frame: Option<frame::Frame>,
-    at: Option<&'static Location<'static>>,
-    /// Which one it is, in the order in which threads were started in this play.
-    number: usize,
-    /// What it is called; only when it is played again.
-    name: String,
-}
-
-impl Slot {
-    fn new() -> Slot {
-        Slot {
-            thread: None,
-            yielder: std::ptr::null(),
-            asks: None,
-            events: Vec::new(),
-            told: 0,
-            holds: 0,
-            locs: 0,
-            is_done: false,
-            is_unwinding: false,
-            others_unwind: false,
-            asked_in_vain: 0,
-            yields: 0,
-            dry: None,
-            must_know: None,
-            stack_begins: 0,
-            knows: None,
-            stack_ends: 0,
-            frame: None,
-            at: None,
-            number: 0,
-            name: String::new(),
-        }
-    }
-
-    /// As new, for another thread. Its memory is used again.
-    fn reset(&mut self) {
-        let mut events = std::mem::take(&mut self.events);
-        events.clear();
-        *self = Slot { events, ..Slot::new() };
-    }
-}
 
 /// How a lock is taken.
 pub(super) const LOCKING: Update = Update::Await { wanted: 0, new: 1 };
@@ -191,38 +131,8 @@ struct Machine {
     panicked: Option<String>,
 }
 
-/// Whose event, which of its thread's, and where in the source it was asked for.
-pub type Site = (u8, u16, &'static Location<'static>);
-
 /// A location, the thread that made it, after how many of its events, and where in the source.
 type Made = (Loc, u8, u16, &'static Location<'static>);
-
-/// What an execution may take, and how it is left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Limits {
-    pub max_events: usize,
-    pub max_threads: usize,
-    /// When it is over, do its threads unwind? If not, nothing of theirs is dropped.
-    pub unwind: bool,
-    /// Is what it frees kept until its end?
-    pub quarantine: bool,
-    /// Is one explored of the executions that symmetric threads make of one?
-    pub symmetry: bool,
-    /// So many times a block may lie where one that was freed lay.
-    pub reuse: u16,
-    /// Is it counted what it does not free?
-    pub leaks: bool,
-}
-
-/// What is to be done with a graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Mode {
-    /// It is extended until all threads have ended.
-    #[default]
-    Explore,
-    /// It is only played again, and looked at.
-    Replay,
-}
 
 thread_local! {
     static MACHINE: RefCell<Machine> = RefCell::new(Machine::default());
@@ -236,72 +146,6 @@ fn with<R>(f: impl FnOnce(&mut Machine) -> R) -> R {
 
 /// Thrown through threads whose execution is over.
 struct Over;
-
-/// How an execution ended.
-pub(super) enum End {
-    /// All threads have come to their end.
-    Complete,
-    /// A thread spins on what was overwritten: no execution of its own.
-    Blocked,
-    /// It was only played again.
-    Played,
-    /// It is to be played again, and then goes on.
-    Anew,
-    /// It must not be.
-    Failed(Failure),
-}
-
-/// What came of one run.
-pub(super) struct Run {
-    pub end: End,
-    pub graph: Graph,
-    pub ways: Vec<Way>,
-    /// How many ways were not to be noted.
-    pub skipped: u64,
-    /// How many loops that write were left without news.
-    pub cuts: u64,
-    /// Which, and why.
-    pub cut: BTreeSet<String>,
-    /// How many loops were shown to have no end.
-    pub shown: u64,
-    /// Does the model use what is no location, but the checker's?
-    pub is_seen: bool,
-    pub sites: Vec<Site>,
-    /// What each thread waits for, and what they are called; only when it is played again.
-    pub waits: Vec<Wait>,
-    pub names: Vec<String>,
-    /// Of the location that the thread that failed asks for: its maker, after how many events, and where.
-    pub lost: Option<(u8, u16, &'static Location<'static>)>,
-    /// The file and the line of the panic that it ended with.
-    pub panicked: Option<String>,
-}
-
-/// A thread that has come to rest, and what for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wait {
-    /// The thread that waits.
-    pub thread: u8,
-    /// What for.
-    pub wants: Wants,
-}
-
-/// What a thread may wait for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wants {
-    /// Until `value` is at `loc`.
-    Value {
-        /// Where.
-        loc: Loc,
-        /// What.
-        value: u64,
-    },
-    /// Until that thread has come to its end.
-    Thread(u8),
-    /// Until something is written that its loop has read.
-    News,
-    /// Until there is room at that place.
-    Room(Loc),
-}
 
 const ASYMMETRIC: &str = "symmetric threads are not: two of them have read the same, and do not do the same next. What \
     they do must not depend on which one they are, nor on anything outside of the model; else start each by `spawn`.";
@@ -338,308 +182,9 @@ pub(super) fn run(graph: Graph, limits: Limits, mode: Mode, body: Body) -> Run {
     })
 }
 
-/// Asks, and waits for the answer.
-#[track_caller]
-pub(super) fn ask(ask: Ask) -> u64 {
-    ask_about(&ask, false)
-}
-
-/// The same; what is read and written are addresses.
-#[track_caller]
-pub(super) fn ask_of_pointers(ask: Ask) -> u64 {
-    ask_about(&ask, true)
-}
-
-#[track_caller]
-fn ask_about(ask: &Ask, are_pointers: bool) -> u64 {
-    let at = Location::caller();
-    quarantine::leave();
-    let value = loop {
-        let answer = with(|machine| machine.answer(ask, at, are_pointers));
-        match answer {
-            Some(Ok(value)) => break value,
-            Some(Err(Over)) => break over(),
-            None => suspend(),
-        }
-    };
-    yields::wipe_if_dry();
-    quarantine::enter();
-    value
-}
-
 /// The message where no model is played.
 const OUTSIDE: &str = "rc11: used outside of a model, or by a thread that the model does not know. Make it inside of \
     the closure, and start threads by `thread::spawn` of this crate.";
-
-/// The execution is over: the thread unwinds. What its destructors ask has no meaning, and is answered at once.
-fn over() -> u64 {
-    if with(|machine| !machine.limits.unwind) {
-        rest_in_peace();
-    }
-    let (is_unwinding, asked) = with(|machine| {
-        let slot = &mut machine.slots[usize::from(machine.current)];
-        slot.asked_in_vain += 1;
-        (slot.is_unwinding, slot.asked_in_vain)
-    });
-    if asked > 10_000 {
-        rest_in_peace();
-    }
-    if is_unwinding && std::thread::panicking() {
-        return 0;
-    }
-    with(|machine| machine.slots[usize::from(machine.current)].is_unwinding = true);
-    resume_unwind(Box::new(Over));
-}
-
-fn suspend() {
-    let (yielder, others_unwind) = with(|machine| {
-        let slot = &mut machine.slots[usize::from(machine.current)];
-        (slot.yielder, slot.others_unwind)
-    });
-    assert!(!yielder.is_null(), "rc11: asked from outside of a model");
-    if !others_unwind {
-        let unwinds = std::thread::panicking();
-        with(|machine| machine.slots[usize::from(machine.current)].is_unwinding = unwinds);
-    }
-    // SAFETY: set by this very coroutine when it began, and it has not ended: it is running this.
-    unsafe { &*yielder }.suspend(());
-}
-
-/// A thread panics in that line. Is it one of an execution's, whose panics are told by what the checker says of it?
-pub(super) fn panics_at(at: Option<&Location<'_>>) -> bool {
-    let note = |machine: &RefCell<Machine>| {
-        // It is borrowed if it is the checker that panics.
-        let Ok(mut machine) = machine.try_borrow_mut() else { return false };
-        machine.panicked = at.map(|at| format!("{}:{}", at.file(), at.line()));
-        machine.is_on
-    };
-    quarantine::checker(|| MACHINE.try_with(note).unwrap_or(false))
-}
-
-/// A new location of the calling thread's, and how many events the thread has had before: the maker's mark.
-#[track_caller]
-pub(super) fn make_location() -> (Loc, u8, u16) {
-    let at = Location::caller();
-    with(|machine| {
-        assert!(machine.is_on, "{OUTSIDE}");
-        let thread = machine.current;
-        let slot = &mut machine.slots[usize::from(thread)];
-        slot.locs += 1;
-        let (loc, told) = (Loc::new(thread, slot.locs - 1), slot.told);
-        if machine.mode == Mode::Replay {
-            machine.made.push((loc, thread, told, at));
-        }
-        (loc, thread, told)
-    })
-}
-
-/// Which play it is, of all in this process. Is there one at all?
-pub(super) fn play() -> Option<u32> {
-    with(|machine| machine.is_on.then_some(machine.play))
-}
-
-/// What the calling thread does cannot be right; the execution is over.
-pub(super) fn fail(what: &str) {
-    let is_on = with(|machine| {
-        machine.fails(Why::Panic(what.to_owned()));
-        machine.is_on
-    });
-    if is_on {
-        over();
-    }
-}
-
-/// Which of the graph's threads the calling one is.
-pub(super) fn current() -> u8 {
-    with(|machine| {
-        assert!(machine.is_on, "{OUTSIDE}");
-        machine.current
-    })
-}
-
-/// How many of its events the calling thread has had the answers to.
-pub(super) fn told() -> u16 {
-    with(|machine| machine.slots[usize::from(machine.current)].told)
-}
-
-/// From here on other ways are noted, or are not.
-pub(super) fn note_other_ways(notes: bool) {
-    with(|machine| machine.is_stopped = !notes);
-}
-
-/// From here on no other ways are noted.
-pub(super) fn note_no_more_ways() {
-    with(|machine| machine.is_ending = true);
-}
-
-/// What the calling thread asks next is of a location that `maker` made after `told` events: it must know of that.
-#[inline]
-pub(super) fn must_know(maker: u8, told: u16) {
-    MUST_KNOW.set(Some((maker, told)));
-}
-
-/// Starts a thread; the number by which to join it.
-#[track_caller]
-pub(super) fn fork(name: &str, nth: u8, body: Body) -> u8 {
-    let child = ask(Ask::Fork { nth }) as u8;
-    if !with(|machine| machine.is_over) {
-        start(child, name, body);
-    }
-    child
-}
-
-/// May a block lie where one that was freed lay, in this exploration?
-pub(super) fn reuses() -> bool {
-    with(|machine| machine.limits.reuse > 0)
-}
-
-/// Is one explored of the executions that symmetric threads make of one?
-pub(super) fn reduces_by_symmetry() -> bool {
-    with(|machine| machine.limits.symmetry)
-}
-
-/// Is that one of symmetric threads?
-pub(super) fn is_one_of_many(thread: u8) -> bool {
-    with(|machine| machine.is_on && machine.graph.threads.get(usize::from(thread)).is_some_and(|thread| thread.nth > 0))
-}
-
-/// May `park` wake spuriously in this exploration?
-pub(super) fn may_wake_spuriously() -> bool {
-    with(|machine| machine.graph.spurious > 0)
-}
-
-/// How many starts of threads are to be refused in this execution.
-pub(super) fn refusals() -> u64 {
-    with(|machine| machine.refusals)
-}
-
-/// So many are. Before the first thread starts.
-pub(super) fn refuse_spawns(n: u64) {
-    with(|machine| machine.refusals = n);
-}
-
-/// Threads that wait when the main thread has ended are left as they are.
-pub(super) fn leave_waiting() {
-    with(|machine| machine.leaves_waiting = true);
-}
-
-/// The model uses what is no location, but the checker's.
-pub(super) fn is_seen() {
-    with(|machine| machine.is_seen = true);
-}
-
-/// A word is accessed plainly in this execution.
-pub(super) fn mixes() {
-    with(|machine| machine.mixes = true);
-}
-
-/// Which one the calling thread is, in the order in which threads were started in this play.
-pub(super) fn me() -> usize {
-    with(|machine| machine.slots.get(usize::from(machine.current)).map_or(0, |slot| slot.number))
-}
-
-/// What the calling thread is called in pictures.
-pub(super) fn name_thread(name: &str) {
-    with(|machine| {
-        let (thread, mode) = (machine.current, machine.mode);
-        if mode == Mode::Replay && usize::from(thread) < machine.slots.len() {
-            machine.slots[usize::from(thread)].name = machine.unlike_the_others(thread, name);
-        }
-    });
-}
-
-/// Is the execution over, so that nothing that is asked has a meaning?
-pub(super) fn is_over() -> bool {
-    with(|machine| machine.is_over)
-}
-
-/// The calling thread can neither go on nor unwind: it is left as it is, for ever.
-pub(super) fn rest_in_peace() -> ! {
-    loop {
-        suspend();
-    }
-}
-
-fn start(thread: u8, name: &str, body: Body) {
-    let stack = with(|machine| machine.stacks.pop());
-    let stack = stack.unwrap_or_else(|| DefaultStack::new(STACK).expect("memory for a stack"));
-    let (stack_begins, stack_ends) = (stack.base().get(), stack.limit().get());
-    let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
-        with(|machine| machine.slots[usize::from(thread)].yielder = yielder);
-        let result = catch_unwind(AssertUnwindSafe(|| if is_over() { never(body) } else { body() }));
-        with(|machine| machine.ends(thread, result));
-    });
-    with(|machine| {
-        let slot = &mut machine.slots[usize::from(thread)];
-        slot.thread = Some(coroutine);
-        (slot.stack_begins, slot.stack_ends) = (stack_begins, stack_ends);
-        slot.number = machine.started;
-        machine.started += 1;
-        if machine.mode == Mode::Replay {
-            machine.slots[usize::from(thread)].name = machine.unlike_the_others(thread, name);
-        }
-    });
-}
-
-/// It has not begun, and never will. What it was given may mind to be dropped, unless the thread unwinds; what its
-/// destructors ask is answered as of one that unwinds.
-fn never(body: Body) {
-    let _body = body;
-    with(|machine| machine.slots[usize::from(machine.current)].is_unwinding = true);
-    resume_unwind(Box::new(Over));
-}
-
-/// Twice as much as shuttle gives its threads: a part is kept for what recursion without end leaves to be done.
-const STACK: usize = 0x4_0000;
-
-fn drive() -> End {
-    loop {
-        match with(Machine::who_is_next) {
-            Next::Thread(thread) => resume(thread),
-            Next::End(end) => return end,
-        }
-    }
-}
-
-fn resume(thread: u8) {
-    let coroutine = with(|machine| {
-        machine.current = thread;
-        let slot = &mut machine.slots[usize::from(thread)];
-        slot.others_unwind = std::thread::panicking() && !slot.is_unwinding;
-        slot.thread.take()
-    });
-    let mut coroutine = coroutine.expect("a thread that can go on");
-    quarantine::enter();
-    let result = coroutine.resume(());
-    quarantine::leave();
-    with(|machine| match result {
-        CoroutineResult::Yield(()) => machine.slots[usize::from(thread)].thread = Some(coroutine),
-        CoroutineResult::Return(()) => machine.stacks.push(coroutine.into_stack()),
-    });
-}
-
-/// Ends every thread that has not come to its end.
-fn end_all(unwind: bool) {
-    if unwind {
-        unwind_all();
-    } else {
-        with(Machine::abandon_all);
-    }
-    with(|machine| machine.is_on = false);
-}
-
-fn unwind_all() {
-    let left: Vec<u8> = with(|machine| {
-        machine.is_over = true;
-        let left = (0..machine.slots.len()).filter(|&n| machine.slots[n].thread.is_some());
-        left.map(|n| n as u8).collect()
-    });
-    for thread in left {
-        resume(thread);
-        // One that cannot unwind is left alone, with its stack.
-        std::mem::forget(with(|machine| machine.slots[usize::from(thread)].thread.take()));
-    }
-}
 
 /// Which thread goes on.
 enum Next {
@@ -775,279 +320,6 @@ impl Machine {
         if matches!(ask, Ask::Spin) && answer.is_ok() { None } else { Some(answer) }
     }
 
-    /// Plays again what `thread` did.
-    fn again(&mut self, thread: u8, ask: &Ask) -> Option<Result<u64, Over>> {
-        if !self.can_be_told(thread) {
-            return None;
-        }
-        let slot = &self.slots[usize::from(thread)];
-        let event = self.graph.events[usize::from(slot.events[usize::from(slot.told)])];
-        if !is_answer_to(&event, ask) {
-            self.fails(Why::NotDeterministic);
-            return Some(Err(Over));
-        }
-        if event.waits() || matches!(event.kind, Kind::Spin) {
-            // It stays where it is.
-            self.told(thread, 1);
-            self.slots[usize::from(thread)].asks = Some(*ask);
-            return None;
-        }
-        self.told(thread, 1 + u16::from(event.will_write().is_some()));
-        self.note_lock(thread, ask);
-        Some(Ok(match event.kind {
-            Kind::Fork(child) => u64::from(child),
-            _ => event.value,
-        }))
-    }
-
-    fn told(&mut self, thread: u8, events: u16) {
-        let slot = &mut self.slots[usize::from(thread)];
-        slot.told += events;
-        (slot.asks, slot.must_know) = (None, None);
-        self.left -= usize::from(events);
-    }
-
-    /// Has what its next event depends on been played?
-    fn can_be_told(&self, thread: u8) -> bool {
-        let slot = self.slot(thread);
-        let Some(&number) = slot.events.get(usize::from(slot.told)) else { return false };
-        let event = &self.graph.events[usize::from(number)];
-        match event.kind {
-            Kind::Join(child) => self.slot(child).is_done,
-            _ if event.rf != INIT => {
-                let Event { thread: writer, idx, .. } = self.graph.events[usize::from(event.rf)];
-                self.slot(writer).told > idx
-            }
-            _ => true,
-        }
-    }
-
-    /// A new event of `thread`.
-    fn goes_on(&mut self, thread: u8, ask: &Ask) -> Result<u64, Over> {
-        if self.graph.events.len() >= self.limits.max_events {
-            self.fails(Why::TooManyEvents(self.limits.max_events));
-            return Err(Over);
-        }
-        let most = self.limits.max_threads;
-        if matches!(ask, Ask::Fork { .. }) && self.order.len() >= most && most < MAX_THREADS {
-            self.fails(Why::Panic(format!("more than {most} threads in one execution: see `Builder::max_threads`")));
-            return Err(Over);
-        }
-        if !self.knows_what_it_must(thread) {
-            self.fails(Why::Uninitialised);
-            return Err(Over);
-        }
-        if self.graph.is_no_twin(thread, ask) {
-            self.fails(Why::Panic(ASYMMETRIC.to_owned()));
-            return Err(Over);
-        }
-        let before = self.graph.events.len();
-        let noted = self.ways.len();
-        let answer = self.graph.step(thread, ask, &mut self.ways);
-        if self.is_stopped || self.is_ending || self.drain.is_some() {
-            self.skipped += (self.ways.len() - noted) as u64;
-            self.ways.truncate(noted);
-        }
-        self.note_events(thread, before);
-        let slot = &mut self.slots[usize::from(thread)];
-        slot.told = slot.events.len() as u16;
-        slot.asks = (matches!(ask, Ask::Spin)).then_some(Ask::Spin);
-        match answer {
-            Ok(value) => {
-                self.note_lock(thread, ask);
-                if matches!(ask, Ask::Fork { .. }) {
-                    self.sort_threads();
-                    self.slots[value as usize].reset();
-                    self.used = self.used.max(value as usize + 1);
-                }
-                Ok(value)
-            }
-            Err(stop) => {
-                match stop {
-                    Stop::Race(other) => self.fails(Why::Race(other)),
-                    Stop::Threads => self.fails(Why::TooManyThreads),
-                }
-                Err(Over)
-            }
-        }
-    }
-
-    /// Does `thread` know of an event, or of the end, of the location's maker that comes after its making?
-    fn knows_what_it_must(&mut self, thread: u8) -> bool {
-        let must_know = self.slots[usize::from(thread)].must_know.take();
-        must_know.is_none_or(|(maker, told)| self.graph.state(thread).hb.of(maker) > told)
-    }
-
-    /// Events from number `first` on are new. Another's than `thread`'s are those of one that waited for a lock: it is
-    /// answered the reading half, which it was stuck at, and the writing half.
-    fn note_events(&mut self, thread: u8, first: usize) {
-        for n in first..self.graph.events.len() {
-            let owner = self.graph.events[n].thread;
-            let slot = &mut self.slots[usize::from(owner)];
-            slot.events.push(n as u16);
-            if owner != thread {
-                slot.told -= 1;
-                self.left += 2;
-            }
-        }
-    }
-
-    fn note_lock(&mut self, thread: u8, ask: &Ask) {
-        let holds = &mut self.slots[usize::from(thread)].holds;
-        match ask {
-            Ask::Update { update: LOCKING, .. } => *holds += 1,
-            Ask::Open { .. } => *holds -= 1,
-            _ => (),
-        }
-    }
-
-    /// Always the same rule, and one that does not depend on how the graph came about: a thread that holds a lock goes
-    /// on first, so that nothing else happens while it does; else the first in the order of paths.
-    fn who_is_next(&mut self) -> Next {
-        if self.is_over || self.failure.is_some() {
-            return Next::End(End::Played);
-        }
-        if self.left > 0 {
-            return self.who_is_played_next();
-        }
-        if self.mode == Mode::Replay {
-            return self.who_comes_to_rest_next();
-        }
-        let holders = self.order.iter().filter(|&&n| self.slot(n).holds > 0);
-        let mut able = holders.chain(&self.order).copied().filter(|&thread| self.can_go_on(thread));
-        let next = match &self.drain {
-            None => able.next(),
-            Some(_) => able.min_by_key(|&thread| self.rests(thread)),
-        };
-        if let Some(next) = next {
-            return Next::Thread(next);
-        }
-        match self.end() {
-            End::Blocked if self.drains() => self.who_is_next(),
-            end => Next::End(end),
-        }
-    }
-
-    fn who_is_played_next(&mut self) -> Next {
-        let can_be_played = |&&thread: &&u8| {
-            let slot = self.slot(thread);
-            let has_more = usize::from(slot.told) < slot.events.len();
-            let is_known = slot.thread.is_some() && !slot.is_done;
-            is_known && if has_more { slot.asks.is_none() || self.can_be_told(thread) } else { slot.asks.is_none() }
-        };
-        match self.order.iter().find(can_be_played).copied() {
-            Some(thread) => Next::Thread(thread),
-            None => {
-                self.fails(Why::NotDeterministic);
-                Next::End(End::Played)
-            }
-        }
-    }
-
-    /// All has been played: each thread goes on up to what it would ask next.
-    fn who_comes_to_rest_next(&mut self) -> Next {
-        let runs = |&&thread: &&u8| self.slot(thread).asks.is_none() && !self.slot(thread).is_done;
-        if let Some(&thread) = self.order.iter().find(runs) {
-            return Next::Thread(thread);
-        }
-        if let Some((a, _)) = self.graph.race() {
-            self.fails(Why::Race(a));
-            return Next::End(End::Played);
-        }
-        let able: Vec<u8> = self.order.iter().copied().filter(|&thread| self.can_go_on(thread)).collect();
-        if able.is_empty() {
-            return Next::End(self.end());
-        }
-        if let Some((thread, why)) = able.iter().find_map(|&thread| Some((thread, self.why_not_further(thread)?))) {
-            self.current = thread;
-            self.fails(why);
-        }
-        Next::End(End::Played)
-    }
-
-    /// What `thread` asks for next is no event, but the end: exploring would find the same.
-    fn why_not_further(&mut self, thread: u8) -> Option<Why> {
-        if !self.knows_what_it_must(thread) {
-            return Some(Why::Uninitialised);
-        }
-        match self.slot(thread).asks {
-            Some(Ask::Fork { .. }) if !self.graph.may_fork(thread) => Some(Why::TooManyThreads),
-            _ => {
-                let most = self.limits.max_events;
-                (self.graph.events.len() >= most).then_some(Why::TooManyEvents(most))
-            }
-        }
-    }
-
-    fn can_go_on(&self, thread: u8) -> bool {
-        let slot = self.slot(thread);
-        match slot.asks {
-            _ if slot.is_done => false,
-            None => true,
-            Some(Ask::Join(child)) => self.slot(child).is_done && self.graph.is_enabled(thread, &Ask::Join(child)),
-            Some(ask) => self.graph.is_enabled(thread, &ask),
-        }
-    }
-
-    /// No thread can go on.
-    fn end(&mut self) -> End {
-        if self.mixes
-            && let Some((a, b)) = self.graph.race()
-        {
-            self.current = self.graph.events[b].thread;
-            self.fails(Why::Race(a));
-            return End::Played;
-        }
-        let waits: Vec<u8> = self.order.iter().copied().filter(|&thread| !self.slot(thread).is_done).collect();
-        if waits.is_empty() {
-            return End::Complete;
-        }
-        let may_go_on = |&thread: &u8| {
-            let last = self.graph.last(thread).map(|n| self.graph.events[n]);
-            last.is_some_and(|last| match last.kind {
-                Kind::Spin => !self.graph.spins_for_ever(thread),
-                // It was displaced, and what it waits for is there again: another graph has it read that.
-                Kind::Updating(update) => last.waits() && update.over(self.graph.newest_value(last.loc)).is_some(),
-                _ => false,
-            })
-        };
-        let waits_for_a_while =
-            |&thread: &u8| matches!(self.slot(thread).asks, Some(Ask::Update { update: PARKING_FOR_A_WHILE, .. }));
-        if waits.iter().any(may_go_on) || waits.iter().any(waits_for_a_while) {
-            return End::Blocked;
-        }
-        if self.leaves_waiting && self.slots[0].is_done {
-            return End::Complete;
-        }
-        self.fails(if self.slots[0].is_done { Why::Unjoined(waits) } else { Why::Deadlock(waits) });
-        End::Played
-    }
-
-    /// Where the location was made that the thread asks for that has failed.
-    fn lost(&self) -> Option<(u8, u16, &'static Location<'static>)> {
-        let loc = match self.slot(self.failure.as_ref()?.thread).asks? {
-            Ask::Load { loc, .. } | Ask::Store { loc, .. } | Ask::Update { loc, .. } | Ask::Open { loc } => loc,
-            _ => return None,
-        };
-        self.made.iter().find(|(made, ..)| *made == loc).map(|(_, maker, told, at)| (*maker, *told, *at))
-    }
-
-    /// What each thread waits for. It is read only when an execution is played again.
-    fn waits(&self) -> Vec<Wait> {
-        let wait = |&thread: &u8| {
-            let wants = match self.slot(thread).asks? {
-                Ask::Update { loc, update: Update::Await { wanted: value, .. }, .. } => Wants::Value { loc, value },
-                Ask::Update { loc, update, .. } if update.is_await() => Wants::Room(loc),
-                Ask::Join(child) => Wants::Thread(child),
-                Ask::Spin | Ask::Yield => Wants::News,
-                _ => return None,
-            };
-            Some(Wait { thread, wants })
-        };
-        let order = if self.mode == Mode::Replay { self.order.as_slice() } else { &[] };
-        order.iter().filter(|&&thread| !self.slot(thread).is_done && !self.can_go_on(thread)).filter_map(wait).collect()
-    }
-
     /// `name`, unless another thread than this has it: then with a number.
     fn unlike_the_others(&self, thread: u8, name: &str) -> String {
         let others = self.order.iter().filter(|&&other| other != thread);
@@ -1083,30 +355,5 @@ impl Machine {
         {
             self.fails(Why::Panic(panic_text(&*payload)));
         }
-    }
-}
-
-/// Is `event` what `ask` asks for?
-fn is_answer_to(event: &Event, ask: &Ask) -> bool {
-    match (*ask, event.kind) {
-        (Ask::Load { loc, order, .. }, Kind::Load) => event.loc == loc && event.order == order,
-        (Ask::Store { loc, value, order }, Kind::Store) => {
-            event.loc == loc && event.value == value && event.order == order
-        }
-        (Ask::Update { loc, order, update, .. }, Kind::Updating(was)) => {
-            event.loc == loc && update == was && event.order == order
-        }
-        (Ask::Open { loc }, Kind::Open) => event.loc == loc,
-        (Ask::Fence(order), Kind::Fence) => event.order == order,
-        (Ask::Light, Kind::Light) => true,
-        (Ask::HeavyCall, Kind::HeavyCall) | (Ask::HeavyReturn, Kind::HeavyReturn) => true,
-        (Ask::Fork { nth }, Kind::Fork(_)) => event.value == u64::from(nth),
-        (Ask::Spin, Kind::Spin) | (Ask::Yield, Kind::Yield | Kind::Spin) => true,
-        (Ask::Join(child), Kind::Join(was)) => child == was,
-        (Ask::Choose(n), Kind::Choice(was)) => n == was,
-        (Ask::Spurious, Kind::Spurious) => true,
-        (Ask::Alloc { heap }, Kind::Alloc) => event.loc == heap,
-        (Ask::Free { heap, address }, Kind::Free) => event.loc == heap && event.value == address,
-        _ => false,
     }
 }

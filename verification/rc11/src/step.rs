@@ -6,89 +6,12 @@
 //! it only adds events behind those that are there. So a way that was not taken is noted by how many events there
 //! were, and the graph need not be copied: what the execution ends with holds all the graphs that it went through.
 
+mod ask;
+
+use self::ask::Other;
+pub(super) use self::ask::{Ask, Stop, Way};
 use crate::axiom::is_sc_consistent;
 use crate::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS, New, Order, Thread, Update};
-use serde::{Deserialize, Serialize};
-
-/// What a thread asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Ask {
-    Load {
-        loc: Loc,
-        init: u64,
-        order: Order,
-    },
-    Store {
-        loc: Loc,
-        value: u64,
-        order: Order,
-    },
-    Update {
-        loc: Loc,
-        init: u64,
-        order: Order,
-        update: Update,
-    },
-    Open {
-        loc: Loc,
-    },
-    Fence(Order),
-    Light,
-    HeavyCall,
-    HeavyReturn,
-    /// Which one of symmetric threads, from 1; 0: of none.
-    Fork {
-        nth: u8,
-    },
-    Join(u8),
-    Choose(u32),
-    Spurious,
-    Spin,
-    Yield,
-    /// A block of a class.
-    Alloc {
-        heap: Loc,
-    },
-    /// The one that lies there is freed.
-    Free {
-        heap: Loc,
-        address: u64,
-    },
-}
-
-/// Why an execution cannot go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
-    /// It races with this event.
-    Race(usize),
-    /// Too many threads, or too deep a tree of them.
-    Threads,
-}
-
-/// A way that was not taken: when there were `len` events, `thread` asked for `ask`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct Way {
-    len: usize,
-    thread: u8,
-    ask: Ask,
-    other: Other,
-    /// Which part of all executions lies there, as far as can be guessed.
-    pub(super) weight: f64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Other {
-    /// It reads this write.
-    Reads(u16),
-    /// It stands at this rank.
-    Stands(u16),
-    /// This event reads it.
-    IsReadBy(usize),
-    /// This event reads its writing half, and the reading half is the last event.
-    IsReadWhenUpdated(usize),
-    /// It is this one.
-    Is(u64),
-}
 
 /// Takes ways that were not taken.
 type Ways<'a> = &'a mut Vec<Way>;

@@ -3,6 +3,9 @@
 //! The lock gives no order. What a thread did before it sent a message, or dropped the last sender, happens before what the
 //! receiver does when it has found that out: as std promises, and no more.
 
+mod iter;
+
+pub use self::iter::{IntoIter, Iter, TryIter};
 use super::lock::RawLock;
 use crate::graph::{Order, Update};
 use crate::machine;
@@ -392,63 +395,6 @@ impl<T> Drop for Receiver<T> {
                 machine::as_if_it_knew_all(|| drop(value));
             }
         }
-    }
-}
-
-/// Like `std::sync::mpsc::Iter`.
-#[derive(Debug)]
-pub struct Iter<'a, T>(&'a Receiver<T>);
-
-/// Like `std::sync::mpsc::TryIter`.
-#[derive(Debug)]
-pub struct TryIter<'a, T>(&'a Receiver<T>);
-
-/// Like `std::sync::mpsc::IntoIter`.
-#[derive(Debug)]
-pub struct IntoIter<T>(Receiver<T>);
-
-impl<T> Iterator for Iter<'_, T> {
-    type Item = T;
-
-    #[track_caller]
-    fn next(&mut self) -> Option<T> {
-        self.0.recv().ok()
-    }
-}
-
-impl<T> Iterator for TryIter<'_, T> {
-    type Item = T;
-
-    #[track_caller]
-    fn next(&mut self) -> Option<T> {
-        self.0.try_recv().ok()
-    }
-}
-
-impl<T> Iterator for IntoIter<T> {
-    type Item = T;
-
-    #[track_caller]
-    fn next(&mut self) -> Option<T> {
-        self.0.recv().ok()
-    }
-}
-
-impl<'a, T> IntoIterator for &'a Receiver<T> {
-    type Item = T;
-    type IntoIter = Iter<'a, T>;
-
-    fn into_iter(self) -> Iter<'a, T> {
-        self.iter()
-    }
-}
-
-impl<T> IntoIterator for Receiver<T> {
-    type Item = T;
-    type IntoIter = IntoIter<T>;
-
-    fn into_iter(self) -> IntoIter<T> {
-        IntoIter(self)
     }
 }
 

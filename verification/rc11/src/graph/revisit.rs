@@ -1,0 +1,211 @@
+//! Backward revisits: an earlier read reads a later write, and what was added between them and does not lead to the
+//! write leaves the graph.
+
+use super::{Clock, Clocks, Event, Graph, INIT, Kind, New, Thread, Update};
+
+impl Graph {
+    /// The reads that might read `new` instead of what they read: those that it does not depend on.
+    pub(crate) fn revisitable(&self, new: &New) -> impl Iterator<Item = usize> + use<> {
+        let free = |e: &Event| e.is_read() && !new.past.has_event(e);
+        let found: Vec<usize> = self.of(new.event.loc).filter(|(_, e)| free(e)).map(|(n, _)| n).collect();
+        found.into_iter()
+    }
+
+    /// Was all that was added after `read` and does not lead to `new`, and `read` itself, added maximally? Of the many
+    /// ways to the same graph, this is true for one.
+    pub(crate) fn may_revisit(&self, read: usize, new: &New) -> bool {
+        let past = &new.past;
+        let goes = |n: &usize| !past.has_event(&self.events[*n]);
+        let mut leaving = (read..self.events.len()).filter(goes);
+        leaving.all(|n| self.is_maximal(n, read, past))
+    }
+
+    /// This graph without what was added after `read` and does not lead to `new`. `read` now reads `new`, which is to
+    /// be added next.
+    pub(crate) fn revisit(&self, read: usize, new: &New) -> Graph {
+        let mut graph = self.without(read, &new.past);
+        graph.reread(read, new);
+        graph
+    }
+
+    /// The first `len` events: the graph as it was when it had no more.
+    pub(crate) fn first(&self, len: usize) -> Graph {
+        let mut graph = self.emptied(len);
+        graph.events.extend_from_slice(&self.events[..len]);
+        graph.clocks.extend_from_slice(&self.clocks[..len]);
+        if self.is_symmetric {
+            graph.past.extend_from_slice(&self.past[..len]);
+        }
+        for (n, event) in self.events[..len].iter().enumerate() {
+            graph.count(n as u16, event);
+        }
+        graph.renumber(self, |n| if usize::from(n) < len { n } else { INIT });
+        graph.forget_threads();
+        graph
+    }
+
+    /// `write` opens a lock: the write by which it was taken.
+    fn taken_before(&self, write: u16) -> usize {
+        let opened = &self.events[usize::from(write)];
+        let taken = self.of(opened.loc).find(|(_, e)| e.is_write() && e.mo + 1 == opened.mo);
+        taken.expect("a lock is opened by its taker").0
+    }
+
+    /// Was event `n` added maximally, seen from an event that has that past and would be read by `read`? (TruSt:
+    /// Kokologiannakis, Marmanis, Gladstein, Vafeiadis, POPL 2022.)
+    ///
+    /// A lock that was opened for a waiting thread is an exception: the thread counts as if it still waited.
+    fn is_maximal(&self, n: usize, read: usize, past: &Clock) -> bool {
+        let event = &self.events[n];
+        match event.kind {
+            Kind::Choice(_) | Kind::Spurious => return event.value == 0,
+            Kind::Fence | Kind::Light | Kind::HeavyCall | Kind::HeavyReturn => return true,
+            Kind::Fork(_) | Kind::Join(_) | Kind::Spin | Kind::Yield => return true,
+            Kind::Alloc => return event.rf == INIT,
+            _ => (),
+        }
+        let before = |m: usize, e: &Event| m <= n || past.has_event(e);
+        if event.kind == Kind::Free {
+            return self.of(event.loc).all(|(m, e)| usize::from(e.rf) != n || !before(m, e));
+        }
+        let is_write = event.is_write();
+        let write = if is_write { n as u16 } else { self.would_read(n, read, past) };
+        if write != INIT && !before(usize::from(write), &self.events[usize::from(write)]) {
+            return false;
+        }
+        let rank = self.rank(write);
+        let mut of_it = self.of(event.loc).filter(|(m, e)| before(*m, e));
+        of_it.all(|(m, e)| {
+            let is_read_from = is_write && e.is_read() && self.would_read(m, read, past) == write;
+            !is_read_from && (!e.is_write() || e.mo <= rank)
+        })
+    }
+
+    /// What event `n` reads; or would, if what leaves had left: a thread that was given a lock then waits again, for
+    /// the one that had it.
+    fn would_read(&self, n: usize, read: usize, past: &Clock) -> u16 {
+        let rf = self.events[n].rf;
+        let leaves = usize::from(rf) > read && rf != INIT && !past.has_event(&self.events[usize::from(rf)]);
+        if leaves && self.has_waited(n) { self.taken_before(rf) as u16 } else { rf }
+    }
+
+    /// Has it waited for a lock, which was then opened for it? It reads what was added after it.
+    fn has_waited(&self, n: usize) -> bool {
+        let event = &self.events[n];
+        let takes = matches!(event.kind, Kind::Updating(Update::Await { wanted: 0, .. }));
+        takes
+            && event.rf != INIT
+            && usize::from(event.rf) > n
+            && matches!(self.events[usize::from(event.rf)].kind, Kind::Open)
+    }
+
+    /// The events up to `read`, and those in `past`.
+    pub(super) fn without(&self, read: usize, past: &Clock) -> Graph {
+        self.only(|n, e| n <= read || past.has_event(e))
+    }
+
+    /// Only the events that stay. Each thread's are its first ones.
+    pub(super) fn only(&self, stays: impl Fn(usize, &Event) -> bool) -> Graph {
+        let mut graph = self.emptied(self.events.len());
+        let mut now = vec![INIT; self.events.len()];
+        for (n, (event, clocks)) in self.events.iter().zip(&self.clocks).enumerate() {
+            if !stays(n, event) {
+                continue;
+            }
+            now[n] = graph.events.len() as u16;
+            graph.count(now[n], event);
+            graph.events.push(*event);
+            graph.clocks.push(*clocks);
+            if self.is_symmetric {
+                graph.past.push(self.past[n]);
+            }
+        }
+        graph.renumber(self, |n| now[usize::from(n)]);
+        graph.forget_threads();
+        graph
+    }
+
+    /// The same without its events, with room for so many and a few more.
+    pub(super) fn emptied(&self, events: usize) -> Graph {
+        let room = events + 4;
+        let left = |(n, thread): (usize, &Thread)| Thread { len: 0, last: INIT, is_there: n == 0, ..*thread };
+        Graph {
+            events: Vec::with_capacity(room),
+            clocks: Vec::with_capacity(room),
+            threads: self.threads.iter().enumerate().map(left).collect(),
+            weight: self.weight,
+            spurious: self.spurious,
+            reuse: self.reuse,
+            is_symmetric: self.is_symmetric,
+            past: Vec::with_capacity(if self.is_symmetric { room } else { 0 }),
+            index: self.index.emptied(room),
+        }
+    }
+
+    /// Its threads and locations have `event`, which has that number.
+    #[inline]
+    pub(super) fn count(&mut self, number: u16, event: &Event) {
+        if let Kind::Fork(child) = event.kind {
+            let child = &mut self.threads[usize::from(child)];
+            (child.is_there, child.last) = (true, number);
+        }
+        let thread = &mut self.threads[usize::from(event.thread)];
+        thread.len += 1;
+        thread.last = number;
+        self.index.push(event.loc);
+    }
+
+    /// The last threads, if they have not been forked.
+    fn forget_threads(&mut self) {
+        while self.threads.last().is_some_and(|thread| !thread.is_there) {
+            self.threads.pop();
+        }
+    }
+
+    /// The events were renumbered. A thread that reads what is no longer there waits for a lock again.
+    fn renumber(&mut self, from: &Graph, now: impl Fn(u16) -> u16) {
+        for n in 0..self.events.len() {
+            let rf = self.events[n].rf;
+            if rf == INIT {
+                continue;
+            }
+            self.events[n].rf = now(rf);
+            if now(rf) == INIT {
+                let taken = now(from.taken_before(rf) as u16);
+                let (clocks, past) = (self.clocks[usize::from(taken)], *self.past_at(usize::from(taken)));
+                self.reads(n, taken, self.events[usize::from(taken)].value, &clocks, &past);
+            }
+        }
+    }
+
+    /// `read`, the last event of its thread, now reads `new`, whose number will be the next.
+    pub(crate) fn reread(&mut self, read: usize, new: &New) {
+        self.reads(read, self.events.len() as u16, new.event.value, &new.clocks, &new.past);
+    }
+
+    /// `read`, the last event of its thread, now reads that.
+    pub(super) fn reads(&mut self, read: usize, write: u16, value: u64, written: &Clocks, its_past: &Clock) {
+        if self.is_symmetric {
+            let Event { thread, idx, .. } = self.events[read];
+            let mut past = self.past_after(self.previous(read).unwrap_or(usize::MAX), thread, idx);
+            past.join(its_past);
+            self.past[read] = past;
+        }
+        let mut clocks = self.before(read);
+        let event = &mut self.events[read];
+        (event.rf, event.value) = (write, value);
+        clocks.hb.count(event.thread, event.idx + 1);
+        clocks.porf.count(event.thread, event.idx + 1);
+        clocks.reads(written, event.strength());
+        self.clocks[read] = clocks;
+    }
+
+    /// What its thread knew before event `n`.
+    pub(super) fn before(&self, n: usize) -> Clocks {
+        match self.previous(n) {
+            None => Clocks::default(),
+            Some(m) if self.events[n].idx == 0 => Self::inherited(&self.clocks[m]),
+            Some(m) => self.clocks[m],
+        }
+    }
+}
