@@ -153,6 +153,10 @@ const ASYMMETRIC: &str = "symmetric threads are not: two of them have read the s
 /// Plays `body` from `graph` on.
 pub(super) fn run(graph: Graph, limits: Limits, mode: Mode, body: Body) -> Run {
     with(|machine| machine.begin(graph, limits, mode));
+    if mode == Mode::Replay {
+        // Whether a wait comes back to where it was is found as when it was explored.
+        quarantine::track();
+    }
     // An allocator must not unwind.
     quarantine::begin(limits.quarantine && !limits.unwind);
     start(0, "main", body);
@@ -304,6 +308,9 @@ impl Machine {
         }
         let slot = &self.slots[usize::from(thread)];
         if usize::from(slot.told) < slot.events.len() {
+            if matches!(ask, Ask::Yield) {
+                self.notes_state(thread);
+            }
             return self.again(thread, ask);
         }
         if self.left > 0
@@ -311,6 +318,9 @@ impl Machine {
             || !matches!(self.who_is_next(), Next::Thread(next) if next == thread)
         {
             return None;
+        }
+        if self.is_timed_out(thread) {
+            return Some(Ok(0));
         }
         if matches!(ask, Ask::Yield) {
             return self.yields(thread);

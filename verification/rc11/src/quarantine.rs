@@ -48,13 +48,19 @@ pub(crate) fn only_tries(tries: bool) {
     BLOCKS.set(blocks);
 }
 
-/// The blocks that the model has allocated in this execution and not freed. `None`: they are not known.
-pub(crate) fn blocks<R>(f: impl FnOnce(&[(*mut u8, Layout)]) -> R) -> Option<R> {
+/// Is it known which blocks the model has?
+pub(crate) fn is_tracked() -> bool {
+    IS_TRACKED.get()
+}
+
+/// The blocks that the model has allocated in this execution and not freed, and those that are kept though it has. `None`:
+/// they are not known.
+pub(crate) fn blocks<R>(f: impl FnOnce(&[(*mut u8, Layout)], &[(*mut u8, Layout)]) -> R) -> Option<R> {
     if !cfg!(feature = "quarantine") || STATE.get() == State::Off {
         return None;
     }
     let blocks = BLOCKS.take();
-    let result = f(&blocks);
+    let result = looked_at(|kept| f(&blocks, kept));
     BLOCKS.set(blocks);
     Some(result)
 }

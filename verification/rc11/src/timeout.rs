@@ -4,7 +4,7 @@
 //! timed out twice at one line, and has learnt and changed nothing since, times out again without an event. If it comes back
 //! in a state that it was in before, it is shown that the loop waits for ever: the wait is played as one without a time-out. If
 //! it does something else (it counts its attempts), that execution is played, but not each that others could have come
-//! between: *bounded*.
+//! between: *bounded*. That is so too if it comes back to such a state, but not at once: it might have been woken before.
 
 use crate::graph::Loc;
 use crate::machine::{self, ComesBack, Frame};
@@ -76,6 +76,7 @@ impl TimedOut {
 #[inline(never)]
 pub(crate) fn again(version: u64, own: &[Loc]) -> Option<Timeout> {
     // Its own frame is a part of the state, so that all else is done by a function of its own.
+    machine::wipe();
     let timeout = again_from(machine::Frame::here(), Location::caller(), version, own);
     machine::wipe();
     timeout
@@ -91,13 +92,15 @@ fn again_from(frame: Option<Frame>, at: At, version: u64, own: &[Loc]) -> Option
         // Until it is shown that the loop goes on so, this is an execution that stands for others.
         let timeout = match machine::comes_back(frame, &mut now.states) {
             ComesBack::AsItWas => {
-                machine::is_cut(at, None);
+                // From the others, on the way to this one, it might have been woken too.
+                if now.states.len() == 1 {
+                    machine::is_cut(at, None);
+                }
                 Timeout::ForEver
             }
             ComesBack::TooOften => Timeout::NotNow,
             ComesBack::Otherwise => {
-                let and_then =
-                    "and the thread did not wait for ever: what others can do between these is not played each time";
+                let and_then = "and the thread was in another state each time: what others can do between these is not played each time";
                 machine::is_cut(
                     at,
                     Some(format!("the wait at {at} has timed out more than twice in a row, {and_then}")),
@@ -128,14 +131,40 @@ pub(crate) fn choose(version: u64, own: &[Loc]) -> Timeout {
     Timeout::Now
 }
 
-/// Is the calling thread's wait at that line one that has timed out before, without news since?
+/// Has the calling thread's wait at that line timed out before in the same state, without news since? Then it does so again:
+/// all that can come of this wait can come of that one. Being woken is news.
 #[track_caller]
-pub(crate) fn brings_nothing(own: &[Loc]) -> bool {
-    TimedOut::until_now(Location::caller(), 0, own).in_a_row > 0
+#[inline(never)]
+pub(crate) fn is_as_it_was() -> bool {
+    machine::wipe();
+    let is_as_it_was = is_as_it_was_from(machine::Frame::here(), Location::caller());
+    machine::wipe();
+    is_as_it_was
+}
+
+#[inline(never)]
+fn is_as_it_was_from(frame: Option<Frame>, at: At) -> bool {
+    machine::aside(|| {
+        let mut now = TimedOut::until_now(at, 0, &[]);
+        let is_as_it_was = matches!(machine::comes_back(frame, &mut now.states), ComesBack::AsItWas);
+        let is_too_often = !is_as_it_was && now.in_a_row >= MOST;
+        if is_too_often {
+            let why = format!(
+                "the wait at {at} has timed out {MOST} times in a row, each time in another state: that it is woken after \
+                 more is not played"
+            );
+            machine::is_cut(at, Some(why));
+        }
+        now.note(at, 0);
+        is_as_it_was || is_too_often
+    })
 }
 
 /// It times out.
 #[track_caller]
 pub(crate) fn note() {
-    TimedOut { in_a_row: 1, ..TimedOut::default() }.note(Location::caller(), 0);
+    let at = Location::caller();
+    let mut now = TimedOut::until_now(at, 0, &[]);
+    now.in_a_row += 1;
+    now.note(at, 0);
 }

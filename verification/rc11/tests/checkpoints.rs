@@ -115,6 +115,9 @@ fn other_bounds_of_an_execution_are_refused() {
         Config { max_threads: 8, ..Config::default() },
         Config { spurious: 1, ..Config::default() },
         Config { symmetry: false, ..Config::default() },
+        Config { reuse: 1, ..Config::default() },
+        Config { leaks: true, ..Config::default() },
+        Config { preemptions: Some(1), ..Config::default() },
     ];
     for config in others {
         assert_eq!(refused(&path, &config, stores(Relaxed)), ErrorKind::OtherModel);

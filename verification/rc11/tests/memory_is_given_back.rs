@@ -58,6 +58,8 @@ fn counted() -> String {
 fn in_each_execution() {
     by_executions_that_block_and_those_that_end();
     by_models_of_the_facade();
+    by_waits_that_time_out();
+    by_waits_for_locks();
 }
 
 fn by_executions_that_block_and_those_that_end() {
@@ -99,5 +101,77 @@ fn by_models_of_the_facade() {
     check();
     let grown = grows(check);
     println!("{grown}");
+    assert!(grown < CONSTANT, "{grown} bytes");
+}
+
+fn grows_by(name: &str, f: impl Fn() + Send + Sync + Copy + 'static) {
+    let explored = || rc11::model::Builder::new().outcome_of(f);
+    explored();
+    let mut outcome = explored();
+    let grown = grows(|| outcome = explored());
+    println!("{name}: {} executions, {} blocked: {grown} bytes", outcome.executions, outcome.blocked);
+    assert!(outcome.blocked >= 8, "{} blocked", outcome.blocked);
+    assert!(grown < CONSTANT, "{name}: {grown} bytes");
+}
+
+fn by_waits_that_time_out() {
+    use rc11::sync::atomic::AtomicUsize;
+    use rc11::sync::{Condvar, Mutex};
+    use rc11::thread;
+    use std::time::Duration;
+    grows_by("park_timeout", || {
+        let word = rc11::sync::Arc::new(AtomicUsize::new(0));
+        let waits = |word: rc11::sync::Arc<AtomicUsize>| {
+            move || {
+                let kept = vec![7_u8; 500];
+                word.fetch_add(1, AcqRel);
+                thread::park_timeout(Duration::from_millis(1));
+                word.fetch_add(1, AcqRel);
+                kept.len()
+            }
+        };
+        let others = [0, 1].map(|_| thread::spawn(waits(word.clone())));
+        others.into_iter().for_each(|other| assert_eq!(other.join().unwrap(), 500));
+    });
+    grows_by("wait_timeout", || {
+        let shared = rc11::sync::Arc::new((Mutex::new(0), Condvar::new()));
+        let waits = |shared: rc11::sync::Arc<(Mutex<u32>, Condvar)>| {
+            move || {
+                let kept = vec![7_u8; 500];
+                let guard = shared.0.lock().unwrap();
+                *shared.1.wait_timeout(guard, Duration::from_millis(1)).unwrap().0 += 1;
+                kept.len()
+            }
+        };
+        let others = [0, 1, 2].map(|_| thread::spawn(waits(shared.clone())));
+        others.into_iter().for_each(|other| assert_eq!(other.join().unwrap(), 500));
+    });
+}
+
+fn by_waits_for_locks() {
+    use rc11::engine::{Lock, Parker, Thread};
+    let body = || {
+        let shared = Arc::new((Lock::new(0_u64), Parker::new(), Word::new(0)));
+        let locks = |shared: Arc<(Lock<u64>, Parker, Word)>| {
+            move || {
+                let kept = vec![7_u8; 500];
+                while shared.2.load(Acquire) == 0 {
+                    spin();
+                }
+                shared.0.with(|n| *n += 1);
+                kept.len()
+            }
+        };
+        let others: Vec<_> = (0..2).map(|_| fork("locks", locks(Arc::clone(&shared)))).collect();
+        shared.2.store(1, Release);
+        shared.0.with(|n| *n += 1);
+        others.into_iter().map(Thread::join).sum::<usize>().to_string()
+    };
+    let config = Config { unwind: false, quarantine: true, ..Config::default() };
+    let explored = || explore(&config, body, |_| ()).tally;
+    explored();
+    let mut tally = explored();
+    let grown = grows(|| tally = explored());
+    println!("locks: {} executions, {} blocked: {grown} bytes", tally.executions, tally.blocked);
     assert!(grown < CONSTANT, "{grown} bytes");
 }

@@ -252,6 +252,213 @@ mod a_loop_that_waits {
     }
 }
 
+/// A loop that comes back to where it was, but not at once: it may be left from each state on the way.
+mod a_loop_whose_rounds_differ {
+    use super::*;
+
+    /// Waits for a flag, and counts the rounds by `next`. Which number must never be reached?
+    #[track_caller]
+    fn comes_to(next: impl Fn(u32) -> u32 + Send + Sync + Copy + 'static, number: u32) {
+        let why = refuted(move || assert_ne!(rounds(next), number));
+        assert!(why.contains("assertion `left != right` failed"), "{why}");
+    }
+
+    fn rounds(next: impl Fn(u32) -> u32) -> u32 {
+        let flag = Arc::new(AtomicBool::new(false));
+        let theirs = flag.clone();
+        let other = thread::spawn(move || theirs.store(true, Release));
+        let mut n = 0;
+        while !flag.load(Acquire) {
+            n = next(n);
+            hint::spin_loop();
+        }
+        other.join().unwrap();
+        n
+    }
+
+    #[test]
+    fn since_its_count_comes_to_rest() {
+        for most in [1, 2, 3, 10, 60] {
+            for number in 1..=most {
+                comes_to(move |n| most.min(n + 1), number);
+            }
+        }
+    }
+
+    #[test]
+    fn since_its_count_goes_round() {
+        for modulus in [2, 3, 5] {
+            for number in 1..modulus {
+                comes_to(move |n| (n + 1) % modulus, number);
+            }
+        }
+        // A way to the circle, and then the circle.
+        for number in 1..7 {
+            comes_to(|n| if n < 6 { n + 1 } else { 4 }, number);
+        }
+    }
+
+    #[test]
+    fn and_is_right() {
+        proved(|| assert!(rounds(|n| 10.min(n + 1)) <= 10));
+        proved(|| assert!(rounds(|n| (n + 1) % 3) < 3));
+    }
+
+    /// One execution for each number of rounds, and not more.
+    #[test]
+    fn is_played_once_from_each_state() {
+        let executions = |most: u32| proved(move || _ = rounds(move |n| most.min(n + 1))).executions;
+        assert_eq!([executions(0), executions(1), executions(2), executions(9)], [2, 2, 3, 10]);
+    }
+
+    #[test]
+    fn though_another_thread_writes_between() {
+        let why = refuted(|| {
+            let words = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+            let theirs = words.clone();
+            let other = thread::spawn(move || {
+                theirs[0].store(1, Release);
+                theirs[1].store(1, Release);
+            });
+            let mut n = 0;
+            while words[1].load(Acquire) == 0 {
+                n = 4.min(n + 1 + words[0].load(Relaxed));
+                hint::spin_loop();
+            }
+            assert_ne!(n, 3);
+            other.join().unwrap();
+        });
+        assert!(why.contains("assertion `left != right` failed"), "{why}");
+    }
+}
+
+/// A wait that may time out, in a loop whose rounds differ.
+mod a_loop_that_times_out {
+    use super::*;
+    use rc11::sync::Condvar;
+    use std::time::Duration;
+
+    const A_WHILE: Duration = Duration::from_secs(1);
+
+    #[track_caller]
+    fn is_not_proved(f: impl Fn() + Send + Sync + 'static) {
+        let verdict = outcome(f).verdict;
+        assert_ne!(verdict, Verdict::Proved);
+    }
+
+    #[test]
+    fn on_a_condition_variable() {
+        for number in 1..=6 {
+            is_not_proved(move || {
+                let shared = Arc::new((Mutex::new(false), Condvar::new()));
+                let theirs = shared.clone();
+                let other = thread::spawn(move || {
+                    *theirs.0.lock().unwrap() = true;
+                    theirs.1.notify_one();
+                });
+                let (mut n, mut flag) = (0, shared.0.lock().unwrap());
+                while !*flag {
+                    let (after, result) = shared.1.wait_timeout(flag, A_WHILE).unwrap();
+                    flag = after;
+                    n = 6.min(n + u32::from(result.timed_out()));
+                }
+                drop(flag);
+                other.join().unwrap();
+                assert_ne!(n, number);
+            });
+        }
+    }
+
+    /// After so many time-outs, the next wait may be woken.
+    #[test]
+    fn in_park() {
+        for number in 1..=6 {
+            let verdict = outcome(move || {
+                let flag = Arc::new(AtomicUsize::new(0));
+                let (theirs, main) = (flag.clone(), thread::current());
+                let other = thread::spawn(move || {
+                    theirs.store(1, Relaxed);
+                    main.unpark();
+                });
+                let mut n = 0;
+                while flag.load(Relaxed) == 0 {
+                    thread::park_timeout(A_WHILE);
+                    n = 6.min(n + 1);
+                }
+                other.join().unwrap();
+                if n == number {
+                    // Is there a token? Not if the last wait has had it; one before would have shown the flag.
+                    thread::park();
+                }
+            })
+            .verdict;
+            match verdict {
+                Verdict::Failed(why) => assert!(why.starts_with("deadlock"), "{why}"),
+                // Its rounds are not all played.
+                Verdict::Bounded(_) => assert!(number > 2),
+                other => panic!("{other}"),
+            }
+        }
+    }
+
+    /// Two tokens, of which both may be taken before the flag is seen.
+    #[test]
+    fn in_park_and_is_woken_twice() {
+        let why = refuted(|| {
+            let flag = Arc::new(AtomicUsize::new(0));
+            let (theirs, main) = (flag.clone(), thread::current());
+            let other = thread::spawn(move || {
+                (0..2).for_each(|_| main.unpark());
+                theirs.store(1, Relaxed);
+            });
+            let mut woken = 0;
+            while flag.load(Relaxed) == 0 {
+                thread::park_timeout(A_WHILE);
+                woken += 1;
+            }
+            other.join().unwrap();
+            if woken == 2 {
+                thread::park();
+            }
+        });
+        assert!(why.starts_with("deadlock"), "{why}");
+    }
+
+    #[test]
+    fn and_is_played_again_as_it_was() {
+        let picture = Builder::new().refute("time-outs", || {
+            let shared = Arc::new((Mutex::new(false), Condvar::new()));
+            let theirs = shared.clone();
+            let other = thread::spawn(move || *theirs.0.lock().unwrap() = true);
+            let mut flag = shared.0.lock().unwrap();
+            for _ in 0..5 {
+                flag = shared.1.wait_timeout(flag, A_WHILE).unwrap().0;
+            }
+            assert!(*flag, "all have timed out");
+            drop(flag);
+            other.join().unwrap();
+        });
+        let text = picture.expect("it may be late").columns();
+        assert!(text.contains("all have timed out") && text.contains("no_false_proof.rs"), "{text}");
+    }
+
+    #[test]
+    fn in_a_channel() {
+        for number in 1..=6 {
+            is_not_proved(move || {
+                let (sender, receiver) = rc11::sync::mpsc::channel();
+                let other = thread::spawn(move || sender.send(1).unwrap());
+                let mut n = 0;
+                while receiver.recv_timeout(A_WHILE).is_err() {
+                    n = 6.min(n + 1);
+                }
+                other.join().unwrap();
+                assert_ne!(n, number);
+            });
+        }
+    }
+}
+
 mod a_closure_that_the_checker_does_not_see {
     use super::*;
 

@@ -117,10 +117,14 @@ pub(crate) fn explore_subject(
 
 /// What a verdict depends on besides the program. How long an exploration may last, and on how many threads, is free.
 fn bounds(config: &Config) -> String {
-    let Config { spurious, max_events, max_threads, symmetry, preemptions, .. } = config;
+    let Config { spurious, max_events, max_threads, symmetry, preemptions, reuse, leaks, .. } = config;
     let symmetry = if *symmetry { "" } else { ", no symmetry" };
     let preemptions = preemptions.map(|n| format!(", {n} preemptions")).unwrap_or_default();
-    format!("{spurious} spurious wake-ups, {max_events} events, {max_threads} threads{symmetry}{preemptions}")
+    let leaks = if *leaks { ", leaks" } else { "" };
+    format!(
+        "{spurious} spurious wake-ups, {max_events} events, {max_threads} threads, {reuse} addresses used \
+         again{symmetry}{preemptions}{leaks}"
+    )
 }
 
 /// The execution that failed when the checkpoint was written.

@@ -172,7 +172,11 @@ impl Pool<'_> {
                 *tally.outcomes.entry(outcome.unwrap_or_default()).or_default() += 1;
             }
             End::Blocked => tally.blocked += 1,
-            End::Played | End::Anew => (),
+            End::Anew => (),
+            End::Played => {
+                tally.cuts += 1;
+                tally.cut.insert("an execution was left before its end".to_owned());
+            }
             End::Failed(failure) => {
                 tally.executions += 1;
                 self.stop.store(true, Relaxed);

@@ -2,10 +2,12 @@
 //!
 //! It stands for nothing, but its threads have things on their stacks, and where they are not to be unwound these would be
 //! lost: some hundred bytes, a million times. So the execution is played to its end. A thread that spins looks again, and each
-//! read finds the newest. That is how a fair machine would go on; nothing of it is noted, whatever comes of it.
+//! read finds the newest; when no thread can go on, one that waits for a while times out. That is how a fair machine would go
+//! on; nothing of it is noted, whatever comes of it.
 
-use super::{Machine, Mode, Over, with};
+use super::{Machine, Mode, Over, PARKING_FOR_A_WHILE, with};
 use crate::graph::{Graph, Kind, MAX_THREADS};
+use crate::step::Ask;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many rounds of loops at most.
@@ -21,6 +23,8 @@ pub(super) struct Drain {
     timed_out: BTreeMap<(u8, usize), String>,
     /// Which threads have yielded, and let the others go first.
     rests: [bool; MAX_THREADS],
+    /// Which one's wait times out next.
+    times_out: Option<u8>,
     rounds: u32,
 }
 
@@ -38,6 +42,7 @@ impl Machine {
             cut: self.cut.clone(),
             timed_out: self.timed_out.clone(),
             rests: [false; MAX_THREADS],
+            times_out: None,
             rounds: 0,
         };
         for thread in self.order.clone() {
@@ -50,6 +55,29 @@ impl Machine {
         }
         self.drain = Some(Box::new(drain));
         true
+    }
+
+    /// A thread that waits for a while, where no thread can go on: its wait is over.
+    pub(super) fn times_out(&mut self) -> Option<u8> {
+        let waits = |&&thread: &&u8| {
+            let slot = self.slot(thread);
+            !slot.is_done && matches!(slot.asks, Some(Ask::Update { update: PARKING_FOR_A_WHILE, .. }))
+        };
+        let thread = self.order.iter().find(waits).copied()?;
+        let drain = self.drain.as_mut()?;
+        drain.rounds += 1;
+        drain.times_out = Some(thread);
+        (drain.rounds <= ROUNDS).then_some(thread)
+    }
+
+    /// Does the wait of `thread` time out?
+    pub(super) fn is_timed_out(&mut self, thread: u8) -> bool {
+        let is_timed_out =
+            self.drain.as_mut().is_some_and(|drain| drain.times_out.take_if(|one| *one == thread).is_some());
+        if is_timed_out {
+            self.slots[usize::from(thread)].asks = None;
+        }
+        is_timed_out
     }
 
     /// Does `thread` let the others go first?

@@ -3,7 +3,9 @@
 //!
 //! Not seen: `static`s and std's `thread_local!`s, which belong to no execution.
 
+use crate::heap;
 use crate::quarantine;
+use std::alloc::Layout;
 
 /// The registers that a call preserves, and how far the stack is used.
 #[derive(Debug, Clone, Copy)]
@@ -21,22 +23,78 @@ impl Frame {
         Some(Frame { registers, stack })
     }
 
-    /// A digest of the state: of the registers, the stack up to `begins`, where it begins, and the blocks of memory.
+    /// A digest of the state: of the registers, the stack up to `begins`, where it begins, and the blocks of memory. Where
+    /// these lie is no part of it: an address in a block counts as the block's number and the place in it.
     /// `None`: the blocks are not known, or too many.
     pub(super) fn digest(&self, begins: usize) -> Option<u64> {
-        let mut sum = self.registers.iter().fold(0, |sum, word| add(sum, *word));
-        sum = words(sum, self.stack, begins.saturating_sub(self.stack));
-        quarantine::blocks(|blocks| {
+        quarantine::blocks(|blocks, freed| {
             let bytes: usize = blocks.iter().map(|(_, layout)| layout.size()).sum();
             if bytes > MOST {
                 return None;
             }
-            let of_one = |sum: u64, (block, layout): &(*mut u8, std::alloc::Layout)| {
-                let size = layout.size();
-                words(add(add(sum, block.addr() as u64), size as u64), block.addr(), size)
+            let lie = Lie::of(blocks, freed);
+            let mut sum = self.registers.iter().fold(0, |sum, word| add(sum, lie.name(*word)));
+            sum = words(sum, &lie, self.stack, begins.saturating_sub(self.stack));
+            let of_one = |sum: u64, (block, layout): &(*mut u8, Layout)| {
+                words(add(sum, layout.size() as u64), &lie, block.addr(), layout.size())
             };
             Some(blocks.iter().fold(sum, of_one))
         })?
+    }
+}
+
+/// Where the blocks of memory lie, those that are freed among them.
+struct Lie {
+    /// Where each begins and ends, and which one it is; [`FREED`]: one that is freed. In the order of addresses.
+    blocks: Vec<(usize, usize, u64)>,
+}
+
+/// What an address in a freed block counts as: which one it was is no part of the state.
+const FREED: u64 = u64::MAX;
+
+impl Lie {
+    fn of(blocks: &[(*mut u8, Layout)], freed: &[(*mut u8, Layout)]) -> Lie {
+        let numbers = (0..).map(|n| n << 32);
+        let live = blocks.iter().zip(numbers);
+        let freed = freed.iter().map(|block| (block, FREED));
+        let lies =
+            |((block, layout), number): (&(*mut u8, Layout), u64)| (block.addr(), block.addr() + layout.size(), number);
+        let mut blocks: Vec<_> = live.chain(freed).map(lies).collect();
+        // Of two in one place, the one that is not freed comes last, and is found.
+        blocks.sort_unstable_by_key(|&(begins, _, number)| (begins, std::cmp::Reverse(number)));
+        Lie { blocks }
+    }
+
+    /// What a word counts as: itself, unless it is an address in a block, or at its end.
+    #[inline]
+    fn name(&self, word: u64) -> u64 {
+        let address = word as usize;
+        let [(first, ..), .., (last, end, _)] = self.blocks[..] else { return self.name_of_one(word) };
+        if address < first || address > end.max(last) {
+            return Lie::name_of_other(word);
+        }
+        let behind = self.blocks.partition_point(|&(begins, ..)| begins <= address);
+        Lie::name_in(self.blocks[behind - 1], word)
+    }
+
+    fn name_of_one(&self, word: u64) -> u64 {
+        match self.blocks.first() {
+            Some(&one) if one.0 as u64 <= word => Lie::name_in(one, word),
+            _ => Lie::name_of_other(word),
+        }
+    }
+
+    fn name_in((begins, ends, number): (usize, usize, u64), word: u64) -> u64 {
+        match (word as usize <= ends, number) {
+            (false, _) => Lie::name_of_other(word),
+            (true, FREED) => FREED,
+            (true, number) => number + 1 + (word - begins as u64),
+        }
+    }
+
+    /// It lies in none of those: in one that an arena has taken back?
+    fn name_of_other(word: u64) -> u64 {
+        if heap::is_in_arena(word as usize) { FREED } else { word }
     }
 }
 
@@ -48,12 +106,13 @@ fn add(sum: u64, word: u64) -> u64 {
     (sum.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
-fn words(mut sum: u64, from: usize, bytes: usize) -> u64 {
+fn words(mut sum: u64, lie: &Lie, from: usize, bytes: usize) -> u64 {
     let whole = if from.is_multiple_of(8) { bytes / 8 } else { 0 };
     for n in 0..whole {
         // SAFETY: the range is a part of the stack that this runs on, above it, or a block that is allocated. What lies
         // there may be of any type, or padding: hence volatile, so that the compiler assumes nothing of the value.
-        sum = add(sum, unsafe { std::ptr::with_exposed_provenance::<u64>(from + 8 * n).read_volatile() });
+        let word = unsafe { std::ptr::with_exposed_provenance::<u64>(from + 8 * n).read_volatile() };
+        sum = add(sum, lie.name(word));
     }
     for at in from + 8 * whole..from + bytes {
         // SAFETY: as above.

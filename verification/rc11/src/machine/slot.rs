@@ -29,6 +29,8 @@ pub(super) struct Slot {
     pub(super) asked_in_vain: u32,
     /// How often it has yielded in a row, and asked for nothing else.
     pub(super) yields: u32,
+    /// The states at the ends of the rounds of its loop, since it had news last; without those that are left for good.
+    pub(super) spun: Vec<u64>,
     /// It is tried whether its loop goes on as it does.
     pub(super) dry: Option<yields::Dry>,
     /// Which thread made the location that it asks for, if another did, and after how many of its events.
@@ -62,6 +64,7 @@ impl Slot {
             others_unwind: false,
             asked_in_vain: 0,
             yields: 0,
+            spun: Vec::new(),
             dry: None,
             must_know: None,
             stack_begins: 0,

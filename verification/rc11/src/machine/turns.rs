@@ -30,7 +30,7 @@ impl Machine {
         }
         match self.end() {
             End::Blocked if self.drains() => self.who_is_next(),
-            end => Next::End(end),
+            end => self.times_out().map_or(Next::End(end), Next::Thread),
         }
     }
 

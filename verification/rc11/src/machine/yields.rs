@@ -4,13 +4,17 @@
 //! loop is tried: the thread is answered the same again, past the graph, and one of three things happens.
 //!
 //! - It comes back to a state that it was in before, with the same registers, stack and memory ([`Frame::digest`]). Then
-//!   **it is shown that the loop has no end**: the thread waits, until something is written that the round has read.
-//! - It leaves the loop, because it has counted its rounds, say. Then these rounds are events like others, and the play
-//!   begins anew.
+//!   **it is shown that the loop has no end**.
+//! - It leaves the loop, because it has counted its rounds, say.
 //! - Neither, in as many rounds as an execution may have events. Then the loop is cut, and the verdict is *bounded*.
+//!
+//! In the first two cases these rounds are events like others, and the play begins anew: news may come in each of these
+//! states, and what the thread then does may depend on it. A round is left out only at the end of one that has brought the
+//! thread to a state from which a round has been played, without news between: then the thread waits, until something is
+//! written that the round has read.
 
 use super::frame::{self, Frame};
-use super::{Machine, Over};
+use super::{Machine, Mode, Over};
 use crate::graph::{Event, Kind};
 use crate::quarantine;
 use crate::step::Ask;
@@ -20,6 +24,9 @@ use std::collections::BTreeSet;
 
 /// A loop that writes in its body is left after so many rounds in which it has learnt nothing from others.
 const ROUNDS_WITH_WRITES: usize = 3;
+
+/// A loop that comes to no state that it was in is cut after so many rounds without news.
+const ROUNDS_PLAYED: usize = 250;
 
 /// So many yields in a row without a question between: a loop that asks for nothing.
 const MOST_IN_A_ROW: u32 = 100_000;
@@ -33,7 +40,7 @@ pub(super) struct Dry {
     reads: u32,
     /// Yields in a row.
     yields: u32,
-    /// The digests of its state at the end of each round.
+    /// The digests of its state at the end of each round since it had news last.
     states: BTreeSet<u64>,
 }
 
@@ -65,8 +72,17 @@ std::thread_local! {
 
 /// It yields: where it stands then.
 #[track_caller]
-#[inline(never)]
+#[inline(always)]
 pub(in super::super) fn ask_to_yield() {
+    if quarantine::is_tracked() {
+        frame::wipe();
+    }
+    yields_here();
+}
+
+#[track_caller]
+#[inline(never)]
+fn yields_here() {
     let frame = Frame::here();
     super::with(|machine| {
         let current = usize::from(machine.current);
@@ -114,10 +130,20 @@ impl Machine {
                 Some(Err(Over))
             }
             Round::Nothing => {
+                let state = self.state_of(thread);
+                let slot = &mut self.slots[usize::from(thread)];
+                if state.is_some_and(|state| slot.spun.contains(&state)) {
+                    self.shown += 1;
+                    return self.waits_for_news(thread);
+                }
+                if slot.spun.len() > ROUNDS_PLAYED {
+                    self.cut(thread, Cut::IsNotShown);
+                    return self.waits_for_news(thread);
+                }
                 IS_DRY.set(true);
                 quarantine::only_tries(true);
-                let slot = &mut self.slots[usize::from(thread)];
-                slot.dry = Some(Dry { asked: vec![(Ask::Yield, 0)], ..Dry::default() });
+                let states = slot.spun.iter().copied().chain(state).collect();
+                slot.dry = Some(Dry { asked: vec![(Ask::Yield, 0)], states, ..Dry::default() });
                 slot.asks = None;
                 Some(Ok(0))
             }
@@ -125,8 +151,45 @@ impl Machine {
                 self.cut(thread, Cut::Writes);
                 self.waits_for_news(thread)
             }
-            Round::News => Some(self.goes_on(thread, &Ask::Yield)),
+            Round::News => {
+                let state = quarantine::is_tracked().then(|| self.state_of(thread)).flatten();
+                let spun = &mut self.slots[usize::from(thread)].spun;
+                spun.clear();
+                spun.extend(state);
+                Some(self.goes_on(thread, &Ask::Yield))
+            }
         }
+    }
+
+    /// A round that `thread` has played is played again, and ends here.
+    pub(super) fn notes_state(&mut self, thread: u8) {
+        let slot = &self.slots[usize::from(thread)];
+        let at = usize::from(slot.told);
+        let is_round = self.graph.events[usize::from(slot.events[at])].kind == Kind::Yield;
+        if !is_round || self.mode == Mode::Replay || !quarantine::is_tracked() {
+            return;
+        }
+        if !matches!(self.round_before(thread, at), Round::Nothing) {
+            self.slots[usize::from(thread)].spun.clear();
+        }
+        if self.has_no_news_after(thread, at) {
+            let state = self.state_of(thread);
+            self.slots[usize::from(thread)].spun.extend(state);
+        }
+    }
+
+    /// Is there none in the rounds that the thread has played after its event number `at`? Else no state is needed there.
+    fn has_no_news_after(&self, thread: u8, at: usize) -> bool {
+        let events = &self.slots[usize::from(thread)].events;
+        let ends_round = |&n: &usize| self.graph.events[usize::from(events[n])].kind == Kind::Yield;
+        let mut ends = (at + 1..events.len()).filter(ends_round).chain([events.len()]);
+        ends.all(|end| matches!(self.round_before(thread, end), Round::Nothing))
+    }
+
+    /// The state of the thread, which has yielded.
+    fn state_of(&self, thread: u8) -> Option<u64> {
+        let slot = &self.slots[usize::from(thread)];
+        slot.frame.and_then(|frame| frame.digest(slot.stack_begins))
     }
 
     fn waits_for_news(&mut self, thread: u8) -> Option<Result<u64, Over>> {
@@ -147,9 +210,10 @@ impl Machine {
                 (dry.yields < MOST_IN_A_ROW).then_some(0)
             }
             Ask::Yield => {
-                if self.is_where_it_was(thread, &mut dry) {
-                    self.shown += 1;
-                    return self.waits_for_news(thread);
+                if self.state_of(thread).is_some_and(|state| !dry.states.insert(state)) {
+                    self.slots[usize::from(thread)].dry = Some(dry);
+                    self.leaves_the_loop(thread);
+                    return Some(Err(Over));
                 }
                 if self.graph.events.len() + dry.asked.len() >= self.limits.max_events {
                     self.cut(thread, Cut::IsNotShown);
@@ -184,15 +248,8 @@ impl Machine {
         Some(Err(Over))
     }
 
-    /// Was the thread in this very state at the end of a round before?
-    fn is_where_it_was(&self, thread: u8, dry: &mut Dry) -> bool {
-        let slot = &self.slots[usize::from(thread)];
-        let state = slot.frame.and_then(|frame| frame.digest(slot.stack_begins));
-        state.is_some_and(|state| !dry.states.insert(state))
-    }
-
-    /// It was no loop that waits, or not for ever: what it has asked since are events, as far as it would be answered the
-    /// same, and all begins anew.
+    /// It was no loop that waits, or comes back to where it was: what it has asked since are events, as far as it would be
+    /// answered the same, and all begins anew.
     pub(super) fn leaves_the_loop(&mut self, thread: u8) {
         quarantine::only_tries(false);
         let dry = self.slots[usize::from(thread)].dry.take().unwrap_or_default();
@@ -228,11 +285,15 @@ impl Machine {
 
     /// What the thread has done since it yielded last.
     fn last_round(&self, thread: u8) -> Round {
+        self.round_before(thread, self.slots[usize::from(thread)].events.len())
+    }
+
+    /// The same of its first `all` events.
+    fn round_before(&self, thread: u8, all: usize) -> Round {
         let events = |from: usize, to: usize| {
             let of_round = &self.slots[usize::from(thread)].events[from..to];
             of_round.iter().map(|n| &self.graph.events[usize::from(*n)])
         };
-        let all = self.slots[usize::from(thread)].events.len();
         let mut ends = (0..all).rev().filter(|&n| events(n, n + 1).all(|e| e.kind == Kind::Yield));
         let Some(from) = ends.next() else { return Round::News };
         let is_effect = |e: &Event| {

@@ -115,7 +115,7 @@ pub fn park() {
 #[track_caller]
 pub fn park_timeout(_duration: Duration) {
     let parker = current().parker;
-    if timeout::brings_nothing(&[parker.loc()]) || machine::ask(Ask::Choose(2)) == 1 {
+    if timeout::is_as_it_was() || machine::ask(Ask::Choose(2)) == 1 {
         timeout::note();
         // An unpark that is there already is left for the next one: to find it is the other choice.
         yield_now();
