@@ -54,7 +54,7 @@ pub(crate) use self::frame::{Frame, wipe};
 pub(crate) use self::late::{all_are_joined, bind, late_number};
 pub use self::moment::Moment;
 pub(crate) use self::moment::{at_the_latest, holds_a_lock, moment};
-pub(crate) use self::timeouts::{ComesBack, aside, comes_back, has_news, is_cut};
+pub(crate) use self::timeouts::{ComesBack, aside, comes_back, has_news, is_cut, times_out_silently};
 
 type Body = Box<dyn FnOnce()>;
 type Thread = Coroutine<(), (), (), DefaultStack>;

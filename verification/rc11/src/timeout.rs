@@ -131,40 +131,19 @@ pub(crate) fn choose(version: u64, own: &[Loc]) -> Timeout {
     Timeout::Now
 }
 
-/// Has the calling thread's wait at that line timed out before in the same state, without news since? Then it does so again:
-/// all that can come of this wait can come of that one. Being woken is news.
+/// Is the calling thread's wait at that line one that has timed out before, without news since? Then it does so again, and that
+/// is no event. Being woken is news.
 #[track_caller]
-#[inline(never)]
-pub(crate) fn is_as_it_was() -> bool {
-    machine::wipe();
-    let is_as_it_was = is_as_it_was_from(machine::Frame::here(), Location::caller());
-    machine::wipe();
-    is_as_it_was
-}
-
-#[inline(never)]
-fn is_as_it_was_from(frame: Option<Frame>, at: At) -> bool {
-    machine::aside(|| {
-        let mut now = TimedOut::until_now(at, 0, &[]);
-        let is_as_it_was = matches!(machine::comes_back(frame, &mut now.states), ComesBack::AsItWas);
-        let is_too_often = !is_as_it_was && now.in_a_row >= MOST;
-        if is_too_often {
-            let why = format!(
-                "the wait at {at} has timed out {MOST} times in a row, each time in another state: that it is woken after \
-                 more is not played"
-            );
-            machine::is_cut(at, Some(why));
-        }
-        now.note(at, 0);
-        is_as_it_was || is_too_often
-    })
+pub(crate) fn brings_nothing() -> bool {
+    let brings_nothing = TimedOut::until_now(Location::caller(), 0, &[]).in_a_row > 0;
+    if brings_nothing {
+        machine::times_out_silently(Location::caller());
+    }
+    brings_nothing
 }
 
 /// It times out.
 #[track_caller]
 pub(crate) fn note() {
-    let at = Location::caller();
-    let mut now = TimedOut::until_now(at, 0, &[]);
-    now.in_a_row += 1;
-    now.note(at, 0);
+    TimedOut { in_a_row: 1, ..TimedOut::default() }.note(Location::caller(), 0);
 }

@@ -40,6 +40,8 @@ pub(super) struct Slot {
     /// Where its stack begins and ends.
     pub(super) stack_begins: usize,
     pub(super) stack_ends: usize,
+    /// A wait of its loop that has timed out without an event, since it had news last.
+    pub(super) silent: Option<&'static Location<'static>>,
     /// Where it stood when it yielded last, and the line of the source.
     pub(super) frame: Option<frame::Frame>,
     pub(super) at: Option<&'static Location<'static>>,
@@ -70,6 +72,7 @@ impl Slot {
             stack_begins: 0,
             knows: None,
             stack_ends: 0,
+            silent: None,
             frame: None,
             at: None,
             number: 0,

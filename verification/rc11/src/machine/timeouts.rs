@@ -55,6 +55,15 @@ pub(crate) fn is_cut(at: &'static std::panic::Location<'static>, why: Option<Str
     });
 }
 
+/// The calling thread's wait at that line times out, without an event. If its loop turns out to be in another state each time,
+/// that it is woken there is not played.
+pub(crate) fn times_out_silently(at: &'static std::panic::Location<'static>) {
+    with(|machine| {
+        let current = usize::from(machine.current);
+        machine.slots[current].silent = Some(at);
+    });
+}
+
 /// Since it had the answers to `told` events, has the calling thread learnt anything from others, or changed anything, but
 /// at its `own` places?
 pub(crate) fn has_news(told: u16, own: &[Loc]) -> bool {

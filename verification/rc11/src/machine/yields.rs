@@ -136,6 +136,14 @@ impl Machine {
                     self.shown += 1;
                     return self.waits_for_news(thread);
                 }
+                if let Some(at) = slot.silent {
+                    self.cuts += 1;
+                    self.cut.insert(format!(
+                        "the wait at {at} has timed out more than once in a row, and the thread was in another state each time: \
+                         that it is woken after the second is not played"
+                    ));
+                }
+                let slot = &mut self.slots[usize::from(thread)];
                 if slot.spun.len() > ROUNDS_PLAYED {
                     self.cut(thread, Cut::IsNotShown);
                     return self.waits_for_news(thread);
@@ -153,9 +161,10 @@ impl Machine {
             }
             Round::News => {
                 let state = quarantine::is_tracked().then(|| self.state_of(thread)).flatten();
-                let spun = &mut self.slots[usize::from(thread)].spun;
-                spun.clear();
-                spun.extend(state);
+                let slot = &mut self.slots[usize::from(thread)];
+                slot.silent = None;
+                slot.spun.clear();
+                slot.spun.extend(state);
                 Some(self.goes_on(thread, &Ask::Yield))
             }
         }
@@ -170,7 +179,9 @@ impl Machine {
             return;
         }
         if !matches!(self.round_before(thread, at), Round::Nothing) {
-            self.slots[usize::from(thread)].spun.clear();
+            let slot = &mut self.slots[usize::from(thread)];
+            slot.silent = None;
+            slot.spun.clear();
         }
         if self.has_no_news_after(thread, at) {
             let state = self.state_of(thread);

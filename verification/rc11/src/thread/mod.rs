@@ -113,15 +113,26 @@ pub fn park() {
 
 /// The same, or it times out, whenever it likes: it then ends a round of the loop that calls it, as [`yield_now`] does.
 #[track_caller]
+// Its frame must not be a part of the caller's state.
+#[inline(always)]
 pub fn park_timeout(_duration: Duration) {
-    let parker = current().parker;
-    if timeout::is_as_it_was() || machine::ask(Ask::Choose(2)) == 1 {
-        timeout::note();
-        // An unpark that is there already is left for the next one: to find it is the other choice.
+    if times_out_in_park() {
         yield_now();
+    }
+}
+
+#[track_caller]
+#[inline(never)]
+fn times_out_in_park() -> bool {
+    let parker = current().parker;
+    // An unpark that is there already is left for the next one: to find it is the other choice.
+    let times_out = timeout::brings_nothing() || machine::ask(Ask::Choose(2)) == 1;
+    if times_out {
+        timeout::note();
     } else {
         parker.sleep_for_a_while(Order::Acquire);
     }
+    times_out
 }
 
 /// No time passes in a model: it is as [`yield_now`], so that a loop that looks again after a while is one that waits.
