@@ -8,7 +8,7 @@ pub use self::config::{AtEnd, AtGraph, Config};
 use self::pool::Pool;
 pub use self::tally::{Sharing, Tally};
 use crate::graph::Graph;
-use crate::machine::{self, End, Mode, Run, Site, Wait};
+use crate::machine::{self, End, Mode, Run, Seen, Site, Wait};
 use crate::picture::Picture;
 use crate::step::Way;
 use crate::verdict::{Failure, Why};
@@ -163,6 +163,7 @@ pub struct Played {
     pub lost: Option<(u8, u16, &'static Location<'static>)>,
     /// Of a panic, the file and the line, as far as they are known.
     pub panicked: Option<String>,
+    pub(super) seen: Seen,
 }
 
 /// Plays an execution again, and looks. A graph that comes from a file must have passed [`Graph::check`]. It may have
@@ -178,12 +179,12 @@ fn watch_within(graph: Graph, max_events: usize, body: impl Fn() -> String + Sen
 /// The same, within what `config` says of an execution.
 pub fn watch_as(graph: Graph, config: &Config, body: impl Fn() -> String + Send + Sync + 'static) -> Played {
     let run = play(graph.reindex(), config, Mode::Replay, &(Arc::new(body) as Body)).0;
-    let Run { end, graph, sites, waits, names, lost, panicked, .. } = run;
+    let Run { end, graph, sites, waits, names, lost, panicked, seen, .. } = run;
     let found = match end {
         End::Failed(failure) => Some(Counterexample { failure, graph }),
         _ => None,
     };
-    Played { found, sites, names, waits, lost, panicked }
+    Played { found, sites, names, waits, lost, panicked, seen }
 }
 
 /// The execution that an exploration begins with.

@@ -110,6 +110,8 @@
 //!      ←⓪: what it was made with
 //!
 //! ③ and ⑥ touch shared.count, not both are atomic, and no path of happens-before leads from one to the other
+//! ③ main writes shared.count (u32 = 1), not atomic, at spin_lock.rs:18
+//! ⑥ thread 1 writes shared.count (u32 = 2), not atomic, at spin_lock.rs:18
 //! ⑤ reads ④, but that gives no order: the write does not release
 //! of main, ① is the last event that happens before ⑥
 //! no event of thread 1 happens before ③

@@ -14,6 +14,7 @@ mod moment;
 mod outcome;
 mod pointers;
 mod recursion;
+mod seen;
 mod slot;
 mod threads;
 mod timeouts;
@@ -27,7 +28,8 @@ pub(super) use self::calls::{
 };
 use self::calls::{over, suspend};
 pub(crate) use self::memory::{
-    as_if_it_knew, as_if_it_knew_all, has_ended, is_freed_under, is_gone, known, must_know_all_of,
+    as_if_it_knew, as_if_it_knew_all, has_ended, is_freed_again, is_freed_under, is_gone, known, must_know_all_of,
+    note_free,
 };
 pub(super) use self::outcome::{End, Limits, Mode, Run};
 pub use self::outcome::{Site, Wait, Wants};
@@ -54,6 +56,7 @@ pub(crate) use self::frame::{Frame, wipe};
 pub(crate) use self::late::{all_are_joined, bind, late_number};
 pub use self::moment::Moment;
 pub(crate) use self::moment::{at_the_latest, holds_a_lock, moment};
+pub(crate) use self::seen::{Seen, last_event_to_note, note_type, note_value};
 pub(crate) use self::timeouts::{ComesBack, aside, comes_back, has_news, is_cut, times_out_silently};
 
 type Body = Box<dyn FnOnce()>;
@@ -127,6 +130,7 @@ struct Machine {
     /// Where in the source each event was asked for, and each location was made; only when it is played again.
     sites: Vec<Site>,
     made: Vec<Made>,
+    seen: Seen,
     /// The file and the line of the last panic.
     panicked: Option<String>,
 }
@@ -183,6 +187,7 @@ pub(super) fn run(graph: Graph, limits: Limits, mode: Mode, body: Body) -> Run {
         lost,
         panicked: machine.panicked.take(),
         sites: std::mem::take(&mut machine.sites),
+        seen: std::mem::take(&mut machine.seen),
     })
 }
 

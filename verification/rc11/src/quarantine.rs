@@ -217,9 +217,11 @@ impl Allocator {
             Freed::Kept => (),
             Freed::Other if !looked_at(is_kept) => keep(block, layout),
             Freed::Other | Freed::Twice => {
-                machine::fail("double free: a block of memory is freed that was freed before");
+                machine::is_freed_again(block.addr());
+                return true;
             }
         }
+        machine::note_free(block.addr());
         true
     }
 }

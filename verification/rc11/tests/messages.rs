@@ -221,3 +221,144 @@ fn a_location_has_its_name_though_the_call_stands_below() {
     });
     says(&text, &["counter"]);
 }
+
+/// The whole text below the picture, and above it.
+fn notes(text: &str) -> Vec<&str> {
+    let picture =
+        |line: &&str| line.contains('│') || line.contains('┼') || line.is_empty() || line.starts_with("     ←");
+    text.lines().filter(|line| !picture(line)).collect()
+}
+
+fn at(line: u32, below: u32) -> String {
+    format!("messages.rs:{}", line + below)
+}
+
+#[test]
+fn a_race_tells_both_accesses_with_type_value_ordering_and_line() {
+    let text = told(message(Relaxed, Acquire));
+    let [write, read] = [format!("messages.rs:{}", STORE - 1), format!("messages.rs:{}", LOAD + 2)];
+    let all = [
+        "a model".to_owned(),
+        "data race: main and thread 1 touch the same memory, and neither happens before the other".to_owned(),
+        "② and ⑤ touch theirs.data, not both are atomic, and no path of happens-before leads from one to the other"
+            .to_owned(),
+        format!("② thread 1 writes theirs.data (u32 = 1), not atomic, at {write}"),
+        format!("⑤ main reads theirs.data (u32 = 1), not atomic, at {read}"),
+        "④ reads ③, but that gives no order: the write does not release".to_owned(),
+        "no event of thread 1 happens before ⑤".to_owned(),
+        "of main, ① is the last event that happens before ②".to_owned(),
+        format!("it would be forbidden by `Release` in place of `Relaxed` at messages.rs:{STORE}"),
+    ];
+    assert_eq!(notes(&text), all.iter().map(String::as_str).collect::<Vec<_>>(), "{text}");
+}
+
+mod memory_that_is_freed {
+    use super::*;
+
+    type Node = (AtomicUsize, AtomicBool);
+
+    fn node(address: usize) -> &'static Node {
+        // SAFETY: it is there, or the model says that it is not.
+        unsafe { &*std::ptr::with_exposed_provenance(address) }
+    }
+
+    fn free(address: usize) {
+        // SAFETY: as above.
+        drop(unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<Node>(address)) });
+    }
+
+    const FREED: u32 = line!();
+    fn freed_when_left(store: Ordering, load: Ordering) {
+        let address = Box::into_raw(Box::new((AtomicUsize::new(0), AtomicBool::new(false)))).expose_provenance();
+        let other = thread::spawn(move || {
+            node(address).0.store(1, Relaxed);
+            node(address).1.store(true, store);
+        });
+        let is_left = node(address).1.load(load);
+        if is_left {
+            free(address);
+        }
+        other.join().unwrap();
+        if !is_left {
+            free(address);
+        }
+    }
+
+    #[test]
+    fn too_early_tells_both_accesses_and_what_must_be_stronger() {
+        let text = told(|| freed_when_left(Relaxed, Acquire));
+        let said = notes(&text);
+        let sentence = "use after free: thread 1 writes memory that main frees or moves away at ";
+        assert!(said[1].starts_with(sentence) && said[1].contains(&at(FREED, 0)[..9]), "{text}");
+        let access = format!(" thread 1 writes node(address).0 (usize = 1), `Relaxed`, at {}", at(FREED, 4));
+        says(&text, &[&access, "no path of happens-before leads from ", "by main"]);
+        says(&text, &[&format!("`Release` in place of `Relaxed` at {}", at(FREED, 5))]);
+        Builder::new().prove(|| freed_when_left(Release, Acquire));
+    }
+
+    #[test]
+    fn too_early_by_its_logic_says_that_no_ordering_helps() {
+        let text = told(|| {
+            let address = Box::into_raw(Box::new((AtomicUsize::new(0), AtomicBool::new(false)))).expose_provenance();
+            let other = thread::spawn(move || {
+                node(address).1.store(true, Release);
+                node(address).0.store(1, Relaxed);
+            });
+            if node(address).1.load(Acquire) {
+                free(address);
+            }
+            other.join().unwrap();
+        });
+        says(&text, &["use after free: ", "messages.rs:", "no ordering of what was done is enough"]);
+    }
+
+    const TWICE: u32 = line!() + 6;
+    #[test]
+    fn twice_tells_both_lines() {
+        let text = told(|| {
+            // Else the compiler leaves it out.
+            let block = std::hint::black_box(Box::into_raw(Box::new(7)));
+            // SAFETY: it is not: that is what is found.
+            (0..2).for_each(|_| drop(unsafe { Box::from_raw(block) }));
+        });
+        let line = at(TWICE, 0);
+        assert!(text.contains("double free: a block of memory is freed at "), "{text}");
+        assert_eq!(text.matches(&line).count(), 3, "{text}");
+    }
+}
+
+/// The text of an assertion, and of each note, stands once.
+#[test]
+fn nothing_is_said_twice() {
+    const ONCE: &str = "once and no more";
+    let texts = [told(message(Relaxed, Relaxed)), told(|| assert_eq!(AtomicUsize::new(1).load(Relaxed), 2, "{ONCE}"))];
+    for text in &texts {
+        let said = notes(text);
+        for (n, note) in said.iter().enumerate() {
+            assert!(!said[n + 1..].contains(note), "`{note}` is said twice:\n{text}");
+        }
+    }
+    assert_eq!(texts[1].matches(ONCE).count(), 1, "{}", texts[1]);
+}
+
+#[path = "messages"]
+mod folders {
+    pub(crate) mod one {
+        pub(crate) mod same;
+    }
+    pub(crate) mod two {
+        pub(crate) mod same;
+    }
+}
+
+#[test]
+fn files_of_one_name_are_told_apart_by_their_folders() {
+    let text = told(|| {
+        let word = AtomicUsize::new(0);
+        folders::one::same::store(&word);
+        folders::two::same::store(&word);
+        panic!("on purpose");
+    });
+    says(&text, &["one/same.rs:", "two/same.rs:"]);
+    assert!(!text.contains("│ same.rs"), "{text}");
+}

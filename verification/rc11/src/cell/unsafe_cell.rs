@@ -118,6 +118,7 @@ impl<T> UnsafeCell<T> {
     #[track_caller]
     pub fn new(value: T) -> UnsafeCell<T> {
         let place = Place::counted(0);
+        machine::note_type(place.loc(), std::any::type_name::<T>());
         let state = State(checker(|| Arc::new((place, AtomicIsize::new(0)))));
         UnsafeCell { state: Owner(state), data: StdUnsafeCell::new(value) }
     }
@@ -136,6 +137,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         F: FnOnce(*const T) -> R,
     {
         let _access = self.state.0.begin(false, true);
+        note(machine::last_event_to_note(), self.data.get());
         f(self.data.get().cast_const())
     }
 
@@ -146,7 +148,10 @@ impl<T: ?Sized> UnsafeCell<T> {
         F: FnOnce(*mut T) -> R,
     {
         let _access = self.state.0.begin(true, true);
-        f(self.data.get())
+        let access = machine::last_event_to_note();
+        let result = f(self.data.get());
+        note(access, self.data.get());
+        result
     }
 
     /// A pointer for reading, as long as it is kept.
@@ -160,6 +165,25 @@ impl<T: ?Sized> UnsafeCell<T> {
     pub fn get_mut(&self) -> MutPtr<T> {
         MutPtr { access: self.state.0.begin(true, false), pointer: self.data.get() }
     }
+}
+
+/// Notes what lies there, if it is a number or a `bool`, for the picture of an execution.
+fn note<T: ?Sized>(access: Option<(u8, u16)>, pointer: *mut T) {
+    let Some(access) = access else { return };
+    macro_rules! note {
+        ($($number:ident)*) => {
+            match std::any::type_name::<T>() {
+                $(stringify!($number) => {
+                    // SAFETY: the pointer is a cell's that is borrowed. A name without a path is that of the language's own
+                    // type; a program's have their crate's before it.
+                    let value = unsafe { pointer.cast::<$number>().read() };
+                    machine::note_value(access, checker(|| value.to_string()));
+                })*
+                _ => (),
+            }
+        };
+    }
+    note! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 bool }
 }
 
 impl<T: Default> Default for UnsafeCell<T> {

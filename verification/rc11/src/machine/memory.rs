@@ -16,6 +16,8 @@ use std::ops::Range;
 #[derive(Default)]
 pub(super) struct Memory {
     ends: HashMap<Loc, End>,
+    /// By what calls each block was freed, if an execution is played again.
+    frees: HashMap<usize, Backtrace>,
 }
 
 /// How a location's life has ended.
@@ -29,6 +31,7 @@ struct End {
 impl Memory {
     pub(super) fn clear(&mut self) {
         self.ends.clear();
+        self.frees.clear();
     }
 }
 
@@ -120,6 +123,23 @@ pub(crate) fn is_gone(loc: Loc, is_end: bool) {
         true => format!("double free: an object of the model's is dropped{here}, and was dropped before{at}"),
         false => format!("use after free: an object of the model's is used{here} after it was dropped{at}"),
     });
+}
+
+/// The calling thread frees the block that begins there: by what calls, if an execution is played again.
+pub(crate) fn note_free(block: usize) {
+    with(|machine| {
+        if machine.mode == Mode::Replay && machine.is_on {
+            machine.memory.frees.insert(block, Backtrace::force_capture());
+        }
+    });
+}
+
+/// The calling thread frees a block that was freed before.
+pub(crate) fn is_freed_again(block: usize) {
+    let before = with(|machine| machine.memory.frees.get(&block).and_then(line));
+    let before = before.map_or_else(String::new, |line| format!(" at {line}"));
+    let here = with(|machine| machine.here()).map_or_else(String::new, |line| format!(" at {line}"));
+    fail(&format!("double free: a block of memory is freed{here}, and was freed before{before}"));
 }
 
 impl Machine {

@@ -1,5 +1,6 @@
 //! What is to be done with a graph, within which limits, and what comes of it.
 
+use super::Seen;
 use crate::graph::{Graph, Loc};
 use crate::step::Way;
 use crate::verdict::Failure;
@@ -66,6 +67,8 @@ pub(crate) struct Run {
     /// Does the model use what is no location, but the checker's?
     pub is_seen: bool,
     pub sites: Vec<Site>,
+    /// Types and values; only when it is played again.
+    pub seen: Seen,
     /// What each thread waits for, and what they are called; only when it is played again.
     pub waits: Vec<Wait>,
     pub names: Vec<String>,

@@ -23,6 +23,8 @@ pub(super) struct Places(BTreeMap<(u8, u16), Place>);
 
 impl Places {
     pub(super) fn of(sites: &[Site], graph: &Graph, source: Source<'_>) -> Places {
+        let files = short_names(sites.iter().map(|(.., at)| at.file()));
+        let place = |at: &Location<'_>, source| place(at, files.get(at.file()).copied(), source);
         let place = |site: &Site| {
             let (thread, idx, at) = *site;
             let Some(at) = in_std(at).then(|| took(site, sites, graph)).flatten() else {
@@ -53,7 +55,7 @@ fn took((thread, idx, _): &Site, sites: &[Site], graph: &Graph) -> Option<&'stat
     sites.iter().filter(of_it).max_by_key(|(_, before, _)| *before).map(|(.., at)| *at)
 }
 
-fn place(at: &Location<'_>, source: Source<'_>) -> Place {
+fn place(at: &Location<'_>, file: Option<&str>, source: Source<'_>) -> Place {
     let mut text = source(at.file(), at.line()).unwrap_or_default().trim().to_owned();
     let mut name = name_at(&text, at.column()).map(str::to_owned);
     // A call that stands below what it is called on.
@@ -63,7 +65,23 @@ fn place(at: &Location<'_>, source: Source<'_>) -> Place {
         text.insert_str(0, source(at.file(), line).unwrap_or_default().trim());
         name = if text.starts_with('.') { None } else { name_at(&text, 0).map(str::to_owned) };
     }
-    Place { at: format!("{}:{}", short(at.file()), at.line()), text, name }
+    Place { at: format!("{}:{}", file.unwrap_or_else(|| short(at.file())), at.line()), text, name }
+}
+
+/// What files are called of which some would have one name: by as many folders as tell them apart.
+fn short_names<'a>(files: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, &'a str> {
+    let files: BTreeSet<&str> = files.collect();
+    let name = |file: &&'a str| {
+        let ends_alike = |name: &str| {
+            let is_other_with =
+                |other: &&&str| *other != file && (**other == name || other.ends_with(&format!("/{name}")));
+            files.iter().any(|other| is_other_with(&&other))
+        };
+        let begins = file.rmatch_indices('/').map(|(at, _)| &file[at + 1..]);
+        let mut names = begins.chain([*file]).skip_while(|name| name.len() < short(file).len());
+        (*file, names.find(|name| !ends_alike(name)).unwrap_or(file))
+    };
+    files.iter().map(name).collect()
 }
 
 /// A file's name; its folder too if it is called `mod.rs`, as many are.

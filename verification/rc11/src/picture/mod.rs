@@ -6,6 +6,7 @@
 //! threads saw cannot be told as one story, and the steps of the cycle that nothing enforces are where order is
 //! missing.
 
+mod access;
 mod cure;
 mod cycle;
 mod draw;
@@ -23,6 +24,7 @@ mod words;
 use crate::explore::{Counterexample, Played};
 use crate::graph::{Graph, Loc};
 use crate::machine::Wait;
+use crate::verdict::Why;
 use cycle::{Edge, Rel};
 use label::{Names, Place, Places};
 
@@ -93,6 +95,7 @@ struct End {
 impl Picture {
     /// The picture of what was found, with what was seen when it was played again.
     pub fn of(title: &str, found: &Counterexample, played: &Played, source: Source<'_>) -> Picture {
+        let found = as_played(found, played);
         let Counterexample { failure, graph } = found;
         let places = Places::of(&played.sites, graph, source);
         let names = Names::of(graph, &places, &played.waits);
@@ -135,6 +138,23 @@ impl Picture {
         let event = graph.events.get(n)?;
         let of_thread = self.nodes.iter().enumerate().filter(|(_, node)| node.thread == event.thread);
         of_thread.filter(|(_, node)| node.idx <= event.idx).max_by_key(|(_, node)| node.idx).map(|(at, _)| at)
+    }
+}
+
+/// What was found, or the same as it was found again, with the lines that are known only then. An access and the end of the
+/// memory's life may be found in the other order.
+fn as_played<'a>(found: &'a Counterexample, played: &'a Played) -> &'a Counterexample {
+    match &played.found {
+        Some(again) if is_of_memory(&found.failure.why) && is_of_memory(&again.failure.why) => again,
+        _ => found,
+    }
+}
+
+fn is_of_memory(why: &Why) -> bool {
+    match why {
+        Why::Freed { .. } => true,
+        Why::Panic(text) => ["use after free:", "double free:"].iter().any(|kind| text.starts_with(kind)),
+        _ => false,
     }
 }
 

@@ -110,10 +110,12 @@ pub(super) fn ends(
             let waits = |wait: &&Wait| threads.contains(&wait.thread) && !is_event(wait.thread);
             played.waits.iter().filter(waits).filter_map(end).collect()
         }
-        Why::Freed { access, thread, is_end, .. } => {
+        Why::Freed { access, thread, is_end, at } => {
             let name = names.get(graph.events[*access].loc);
             let what = if *is_end { format!("frees {name}") } else { format!("borrows {name} alone") };
-            let end = |column| End { column, what, place: Place::default(), newest: None, last: last(*thread) };
+            let at = at.as_deref().map(label::short).unwrap_or_default().to_owned();
+            let place = Place { at, ..Place::default() };
+            let end = |column| End { column, what, place, newest: None, last: last(*thread) };
             column(*thread).map(end).into_iter().collect()
         }
         Why::Uninitialised => {

@@ -3,6 +3,7 @@
 use crate::explore::{Counterexample, Played};
 use crate::graph::{Graph, INIT, Kind, Order};
 use crate::machine::{Wait, Wants};
+use crate::picture::access;
 use crate::picture::cure::{self, IsClosed, is_consistent};
 use crate::picture::cycle::{Edge, Rel};
 use crate::picture::label::{Names, Places, circled};
@@ -14,18 +15,24 @@ pub(super) fn explain(picture: &mut Picture, found: &Counterexample, played: &Pl
     let Counterexample { failure, graph } = found;
     let cure = |is_closed: IsClosed<'_>| cure::cure(graph, &played.sites, places, is_closed);
     match &failure.why {
-        Why::Freed { access, is_end, .. } => {
+        Why::Freed { access, is_end, thread, .. } => {
             let Some(node) = picture.node_of(*access, graph) else { return };
             picture.nodes[node].is_marked = true;
+            let event = &graph.events[*access];
             let what = if *is_end { "the end of its life" } else { "the borrow of it" };
-            let name = names.get(graph.events[*access].loc);
+            picture.notes.push(format!("{} {}", number(node), access::told(event, played, names, places)));
             picture.notes.push(format!(
-                "{} accesses {name}, and no path of happens-before leads from there to {what}",
-                number(node)
+                "no path of happens-before leads from {} to {what}, by {}",
+                number(node),
+                crate::picture::named(&played.names, *thread)
             ));
+            let knows = |g: &Graph| g.state(*thread).hb.has(event.thread, event.idx);
+            picture.notes.push(cure(&|g| knows(g) || !is_consistent(g)).unwrap_or_else(|| {
+                "no ordering of what was done is enough: the thread that frees must wait for the others".to_owned()
+            }));
         }
         Why::Race(other) => {
-            let cure = race(picture, graph, *other, names)
+            let cure = race(picture, found, *other, played, names, places)
                 .map(|(a, b)| (cure(&|g| g.happens_before(a, b) || g.happens_before(b, a) || !is_consistent(g)), a));
             if let Some((cure, a)) = cure {
                 let name = names.get(graph.events[a].loc);
@@ -62,7 +69,15 @@ fn number(node: usize) -> String {
 }
 
 /// Two accesses that no path joins, and the reads on the way that could have joined them.
-fn race(picture: &mut Picture, graph: &Graph, other: usize, names: &Names) -> Option<(usize, usize)> {
+fn race(
+    picture: &mut Picture,
+    found: &Counterexample,
+    other: usize,
+    played: &Played,
+    names: &Names,
+    places: &Places,
+) -> Option<(usize, usize)> {
+    let graph = &found.graph;
     let (a, b) = graph.race().unwrap_or((other, graph.events.len().saturating_sub(1)));
     let (first, second) = (picture.node_of(a, graph)?, picture.node_of(b, graph)?);
     let (first, second) = (first.min(second), first.max(second));
@@ -77,6 +92,9 @@ fn race(picture: &mut Picture, graph: &Graph, other: usize, names: &Names) -> Op
         names.get(graph.events[a].loc)
     ));
     let (a, b) = (picture.nodes[first].event, picture.nodes[second].event);
+    for (node, event) in [(first, a), (second, b)] {
+        picture.notes.push(format!("{} {}", number(node), access::told(&graph.events[event], played, names, places)));
+    }
     let joins = |edge: &&Edge| {
         let (write, read) = (picture.nodes[edge.from].event, picture.nodes[edge.to].event);
         let is_race = (edge.from, edge.to) == (first, second);

@@ -2,6 +2,7 @@
 
 use super::{AtomicMut, fails_spuriously, fetch_update, with_mut};
 use crate::graph::{Compute, Op, Update};
+use crate::machine;
 use crate::place::Place;
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -27,7 +28,9 @@ impl AtomicBool {
     #[must_use]
     #[track_caller]
     pub fn new(value: bool) -> AtomicBool {
-        AtomicBool(Place::new(u64::from(value)))
+        let place = Place::new(u64::from(value));
+        machine::note_type(place.loc(), "bool");
+        AtomicBool(place)
     }
 
     /// Hands out the value, with exclusive access to the atomic. Every access that does not happen before this is a

@@ -2,6 +2,7 @@
 
 use super::{AtomicMut, fails_spuriously, fetch_update, with_mut};
 use crate::graph::{Compute, Op, Update};
+use crate::machine;
 use crate::place::Place;
 use std::fmt;
 use std::sync::atomic::Ordering;
@@ -43,7 +44,9 @@ macro_rules! atomic_int {
             #[must_use]
             #[track_caller]
             pub fn new(value: $int) -> Self {
-                Self(Place::new(Self::into_word(value)))
+                let place = Place::new(Self::into_word(value));
+                machine::note_type(place.loc(), stringify!($int));
+                Self(place)
             }
 
             /// Hands out the value, with exclusive access to the atomic. Every access that does not happen before this

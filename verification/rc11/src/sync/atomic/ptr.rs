@@ -2,6 +2,7 @@
 
 use super::{AtomicMut, fails_spuriously, fetch_update, with_mut};
 use crate::graph::Update;
+use crate::machine;
 use crate::place::Place;
 use std::fmt;
 use std::marker::PhantomData;
@@ -27,7 +28,9 @@ impl<T> AtomicPtr<T> {
     #[must_use]
     #[track_caller]
     pub fn new(pointer: *mut T) -> AtomicPtr<T> {
-        AtomicPtr(Place::of_pointer(into_word(pointer)), PhantomData)
+        let place = Place::of_pointer(into_word(pointer));
+        machine::note_type(place.loc(), std::any::type_name::<*mut T>());
+        AtomicPtr(place, PhantomData)
     }
 
     /// Reads, not atomically.
