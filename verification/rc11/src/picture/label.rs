@@ -73,9 +73,8 @@ fn short_names<'a>(files: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, &'
     let files: BTreeSet<&str> = files.collect();
     let name = |file: &&'a str| {
         let ends_alike = |name: &str| {
-            let is_other_with =
-                |other: &&&str| *other != file && (**other == name || other.ends_with(&format!("/{name}")));
-            files.iter().any(|other| is_other_with(&&other))
+            let behind_a_folder = format!("/{name}");
+            files.iter().any(|other| other != file && (*other == name || other.ends_with(&behind_a_folder)))
         };
         let begins = file.rmatch_indices('/').map(|(at, _)| &file[at + 1..]);
         let mut names = begins.chain([*file]).skip_while(|name| name.len() < short(file).len());
