@@ -250,5 +250,3 @@ impl<H: Host, O: Observer> safepoint::Neighbours for Stopper<'_, H, O> {
         });
     }
 }
-
-static_assertions::assert_not_impl_any!(StoppedWorld: Copy, Clone);

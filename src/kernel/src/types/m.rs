@@ -145,4 +145,3 @@ impl<H: Host> M<H> {
 }
 
 static_assertions::assert_impl_all!(SpinningToken: Send, Sync);
-static_assertions::assert_not_impl_any!(SpinningToken: Copy, Clone);

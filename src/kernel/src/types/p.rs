@@ -166,4 +166,3 @@ impl Value for Turn {
 }
 
 static_assertions::assert_impl_all!(OwnedP: Send, Sync);
-static_assertions::assert_not_impl_any!(OwnedP: Copy, Clone);
