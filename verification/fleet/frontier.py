@@ -10,12 +10,19 @@ itself, and what was found is added up; so it does not matter who explores which
 """
 
 import json
+import struct
 
-#: The format of rc11's checkpoints that is understood here: `FORMAT` in verification/rc11/src/checkpoint.rs.
-FORMAT = 1
+#: The format of rc11's checkpoints that is understood here: `FORMAT` in verification/rc11/src/checkpoint/file.rs.
+FORMAT = 2
 
 #: What is added up.
-COUNTS = ("executions", "blocked", "plays", "done", "skipped", "cuts")
+COUNTS = ("executions", "blocked", "plays", "done", "skipped", "cuts", "preempted", "shown")
+
+#: How much threads have in common: of two parts the later holds.
+SHARING = ("None", "Own", "Shared")
+
+#: What a file's first line says of who has written it: the same binary works on all parts.
+WRITER = ("engine", "program")
 
 
 class Broken(Exception):
@@ -24,14 +31,37 @@ class Broken(Exception):
 
 def nothing_found():
     """The tally of a part without any work yet."""
-    return {**{count: 0 for count in COUNTS}, "done": 0.0, "outcomes": {}, "peak_bytes": 0}
+    more = {"done": 0.0, "outcomes": {}, "cut": [], "threads": 0, "sharing": SHARING[0], "peak_bytes": 0}
+    return {**{count: 0 for count in COUNTS}, **more}
 
 
-def read(text, what=None):
+def digest(content):
+    """rc11's digest of some bytes: `digest` in verification/rc11/src/checkpoint/file.rs."""
+    def add(so_far, word):
+        turned = (so_far << 5 | so_far >> 59) & MASK
+        return (turned ^ word) * 0x517CC1B727220A95 & MASK
+
+    so_far, whole = 0, len(content) // 8 * 8
+    for (word,) in struct.iter_unpack("<Q", content[:whole]):
+        so_far = add(so_far, word)
+    return add(add(so_far, int.from_bytes(content[whole:], "little")), len(content))
+
+
+MASK = (1 << 64) - 1
+
+
+def read(content, what=None):
     """A checkpoint, from the file's bytes."""
-    state = json.loads(text)
-    if state.get("rc11_checkpoint") != FORMAT:
-        raise Broken(f"a checkpoint of format {state.get('rc11_checkpoint')}; format {FORMAT} is understood here")
+    first, _, rest = content.partition(b"\n")
+    head = json.loads(first)
+    if head.get("rc11_checkpoint") != FORMAT:
+        raise Broken(f"a checkpoint of format {head.get('rc11_checkpoint')}; format {FORMAT} is understood here")
+    if head["sum"] != digest(rest):
+        raise Broken("a checkpoint that was cut off or changed")
+    entries = json.loads(rest)["entries"]
+    if len(entries) != 1:
+        raise Broken(f"a checkpoint of {len(entries)} models, not of one")
+    state = {**entries[0], **{name: head[name] for name in WRITER}}
     if what is not None and state["what"] != what:
         raise Broken(f"a checkpoint of `{state['what']}`, not of `{what}`")
     unknown = set(state["tally"]) - set(nothing_found())
@@ -42,24 +72,21 @@ def read(text, what=None):
 
 def text(state):
     """As a file's bytes."""
-    return json.dumps(state, separators=(",", ":")).encode()
+    entry = {name: value for name, value in state.items() if name not in WRITER}
+    rest = json.dumps({"entries": [entry]}, separators=(",", ":")).encode()
+    head = {"rc11_checkpoint": FORMAT, **{name: state[name] for name in WRITER}, "sum": digest(rest)}
+    return json.dumps(head, separators=(",", ":")).encode() + b"\n" + rest
 
 
-def checkpoint(what, tally, seconds, branches):
-    """A checkpoint of `branches`, each an execution and a way. Branches of one execution that lie side by side share it."""
+def checkpoint(state, tally, seconds, some):
+    """A checkpoint of the branches `some` of the exploration of which `state` is one; each is an execution and a way. Branches of
+    one execution that lie side by side share it."""
     executions, left = [], []
-    for execution, way in branches:
+    for execution, way in some:
         if not executions or executions[-1] is not execution:
             executions.append(execution)
         left.append((len(executions) - 1, way))
-    return {
-        "rc11_checkpoint": FORMAT,
-        "what": what,
-        "tally": tally,
-        "seconds": seconds,
-        "executions": executions,
-        "left": left,
-    }
+    return {**state, "tally": tally, "seconds": seconds, "executions": executions, "left": left}
 
 
 def branches(state):
@@ -79,15 +106,18 @@ def add(tally, other):
     for outcome, n in other["outcomes"].items():
         outcomes[outcome] = outcomes.get(outcome, 0) + n
     counts = {count: tally.get(count, 0) + other.get(count, 0) for count in COUNTS}
-    peak = max(tally["peak_bytes"], other["peak_bytes"])
-    return {**counts, "outcomes": dict(sorted(outcomes.items())), "peak_bytes": peak}
+    most = {name: max(tally[name], other[name]) for name in ("threads", "peak_bytes")}
+    sharing = max(tally["sharing"], other["sharing"], key=SHARING.index)
+    cut = sorted({*tally["cut"], *other["cut"]})
+    return {**counts, **most, "outcomes": dict(sorted(outcomes.items())), "sharing": sharing, "cut": cut}
 
 
 class Pool:
     """The state of an exploration that several work on."""
 
     def __init__(self, state):
-        self.what = state["what"]
+        # Whose exploration it is, and by whom: the same in all its parts.
+        self.of = {name: value for name, value in state.items() if name not in ("tally", "seconds", "executions", "left")}
         self.tally = state["tally"]
         self.seconds = state["seconds"]
         self.branches = branches(state)
@@ -105,11 +135,11 @@ class Pool:
         self.branches = [branch for n, branch in enumerate(order) if n % share]
         self.parts_given += 1
         self.out[self.parts_given] = part
-        return self.parts_given, text(checkpoint(self.what, nothing_found(), 0.0, part))
+        return self.parts_given, text(checkpoint(self.of, nothing_found(), 0.0, part))
 
     def take(self, number, content):
         """The part comes back: what was found is added, what is left is for the next."""
-        state = read(content, self.what)
+        state = read(content, self.of["what"])
         del self.out[number]
         self.tally = add(self.tally, state["tally"])
         self.seconds += state["seconds"]
@@ -122,4 +152,4 @@ class Pool:
     def state(self):
         """As a checkpoint: what is out counts as not begun."""
         out = [branch for part in self.out.values() for branch in part]
-        return checkpoint(self.what, self.tally, self.seconds, sorted(self.branches + out, key=lambda one: id(one[0])))
+        return checkpoint(self.of, self.tally, self.seconds, sorted(self.branches + out, key=lambda one: id(one[0])))

@@ -19,10 +19,19 @@ struct Written<R: Room, H: RoomHost> {
 /// What one thread has written down.
 pub struct Page<R: Room, H: RoomHost> {
     calls: Vec<Written<R, H>>,
-    /// Of each of its waits, how often it was woken so far.
-    wakes: Vec<Box<dyn Fn() -> u64 + Send>>,
+    /// Of each of its waits, what became of its wakers so far.
+    wakes: Vec<Box<dyn Fn() -> Wakers + Send>>,
     /// Where it is.
     pub fate: Fate,
+}
+
+/// What became of a wait's wakers.
+#[derive(Debug, Clone, Copy)]
+pub struct Wakers {
+    /// How many were woken.
+    pub woken: u64,
+    /// How many are in the room still.
+    pub unsettled: u64,
 }
 
 /// Where a thread is.
@@ -75,8 +84,8 @@ impl<R: Room, H: RoomHost> Log<R, H> {
         found
     }
 
-    /// Thread `me` has one more wait; how often it is woken.
-    pub fn waits(&self, me: usize, wakes: impl Fn() -> u64 + Send + 'static) {
+    /// Thread `me` has one more wait; what becomes of its wakers.
+    pub fn waits(&self, me: usize, wakes: impl Fn() -> Wakers + Send + 'static) {
         self.pages()[me].wakes.push(Box::new(wakes));
     }
 
@@ -128,8 +137,8 @@ pub struct Call<R: Room> {
 pub struct Thread<R: Room> {
     /// Its calls, in order.
     pub calls: Vec<Call<R>>,
-    /// Of each of its waits, how often it was woken.
-    pub wakes: Vec<u64>,
+    /// Of each of its waits, what became of its wakers.
+    pub wakes: Vec<Wakers>,
     /// Where it is at the end.
     pub fate: Fate,
 }

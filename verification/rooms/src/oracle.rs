@@ -5,7 +5,8 @@
 //! 2. what an answer says has happened is seen by the caller;
 //! 3. as many values are dropped in each call as the specification says, and as many are left;
 //! 4. a wait is woken once if it went on and is over, and not at all if it did not, or is not;
-//! 5. no thread sleeps whose wait is over, and none is stuck inside of a call.
+//! 5. each waker of a wait that is over or given up was woken or forgotten;
+//! 6. no thread sleeps whose wait is over, and none is stuck inside of a call.
 
 use crate::history::{Fate, History};
 use crate::room::{CallId, Does, Effects, Room, Spec};
@@ -53,13 +54,17 @@ impl<R: Room> Search<'_, R> {
                 if call.does != Does::Poll {
                     continue;
                 }
-                if let Some(woken) = call.answer.is_some().then(|| thread.wakes[wait - 1]) {
+                if let Some(woken) = call.answer.is_some().then(|| thread.wakes[wait - 1].woken) {
                     self.is_woken(woken, went_on).map_err(|why| format!("wait {wait} of thread {n} {why}"))?;
                 }
                 went_on |= call.answer.is_none();
             }
-            if thread.fate == Fate::Sleeps && self.judged.wakes_once && thread.wakes[wait - 1] > 0 {
+            if thread.fate == Fate::Sleeps && self.judged.wakes_once && thread.wakes[wait - 1].woken > 0 {
                 return Err(format!("wait {wait} of thread {n} was woken for nothing"));
+            }
+            let over = thread.wakes.len() - usize::from(thread.fate == Fate::Sleeps);
+            if let Some(wait) = thread.wakes[..over].iter().position(|wakers| wakers.unsettled > 0) {
+                return Err(format!("a waker of wait {} of thread {n} was neither woken nor forgotten", wait + 1));
             }
         }
         Ok(())
@@ -103,7 +108,7 @@ impl<R: Room> Search<'_, R> {
             let went_on = |other: &&crate::history::Call<R>| other.wait == call.wait && other.does == Does::Poll;
             let went_on = thread.calls[..id.nth].iter().filter(went_on).any(|other| other.answer.is_none());
             let is_over = || spec.clone().step(id, Does::Poll, &mut Effects::default()).is_some();
-            if let Err(why) = self.is_woken(thread.wakes[call.wait - 1], went_on && is_over()) {
+            if let Err(why) = self.is_woken(thread.wakes[call.wait - 1].woken, went_on && is_over()) {
                 return self.stops(done, || format!("the wait that {} gives up {why}", name()));
             }
         }

@@ -1,6 +1,6 @@
 //! One execution of a program.
 
-use crate::history::{Fate, Log};
+use crate::history::{Fate, Log, Wakers};
 use crate::host::RoomHost;
 use crate::oracle::{Judged, explain};
 use crate::program::{Program, Step};
@@ -61,7 +61,10 @@ impl<R: Room, H: RoomHost, I: Real<R, H>> Stage<R, H, I> {
     ) -> bool {
         let sleepers = [Sleeper::<H>::new(), Sleeper::new()];
         let woken = sleepers.clone();
-        self.log.waits(me, move || woken.iter().map(|sleeper| sleeper.wakes()).sum());
+        self.log.waits(me, move || Wakers {
+            woken: woken.iter().map(|sleeper| sleeper.wakes()).sum(),
+            unsettled: woken.iter().map(|sleeper| sleeper.unsettled()).sum(),
+        });
         let waiting = step.waiting.unwrap_or(Waiting::ToTheEnd);
         let ready = |polled: &Poll<R::Answer>| match polled {
             Poll::Ready(answer) => Some(answer.clone()),
@@ -69,7 +72,9 @@ impl<R: Room, H: RoomHost, I: Real<R, H>> Stage<R, H, I> {
         };
         let poll = |wait: &mut Box<dyn Wait<H, R::Answer> + 'a>, by: &Arc<Sleeper<H>>| {
             let mut lender = by.lends(waiting != Waiting::Renewed);
-            self.log.call(me, Does::Poll, || wait.poll(&mut lender), ready).is_ready()
+            let is_over = self.log.call(me, Does::Poll, || wait.poll(&mut lender), ready).is_ready();
+            assert!(!is_over || wait.stays_over(&mut lender), "a wait that was over is not");
+            is_over
         };
         let has_waker = matches!(waiting, Waiting::GivenUp | Waiting::Renewed);
         if has_waker && poll(&mut wait, &sleepers[0]) {

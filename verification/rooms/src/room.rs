@@ -130,6 +130,10 @@ pub trait Wait<H: RoomHost, A> {
     fn enable(&mut self) -> Option<A> {
         unreachable!("a wait of this room cannot be enabled")
     }
+    /// It is over, and is asked again: does it stay so? If it may be asked at all.
+    fn stays_over(&mut self, _lender: &mut Lends<H>) -> bool {
+        true
+    }
     /// Drops it. What it gives back.
     fn give_up(self: Box<Self>) -> Option<A> {
         None

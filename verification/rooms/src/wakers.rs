@@ -2,7 +2,7 @@
 
 use crate::host::RoomHost;
 use kernel::host::Parker;
-use kernel::waits::waker::{Lender, Waker};
+use kernel::waits::waker::{Lender, Waker, forget};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
@@ -10,12 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 pub struct Sleeper<H: RoomHost> {
     parker: H::Parker,
     wakes: AtomicU64,
+    unsettled: AtomicU64,
 }
 
 impl<H: RoomHost> Sleeper<H> {
     /// One in which no thread sleeps.
     pub fn new() -> Arc<Self> {
-        Arc::new(Sleeper { parker: H::Parker::new(), wakes: AtomicU64::new(0) })
+        Arc::new(Sleeper { parker: H::Parker::new(), wakes: AtomicU64::new(0), unsettled: AtomicU64::new(0) })
     }
 
     /// Sleeps until a waker is woken.
@@ -31,6 +32,11 @@ impl<H: RoomHost> Sleeper<H> {
     /// How often one of its wakers was woken.
     pub fn wakes(&self) -> u64 {
         self.wakes.load(SeqCst)
+    }
+
+    /// How many of its wakers are neither woken nor forgotten.
+    pub fn unsettled(&self) -> u64 {
+        self.unsettled.load(SeqCst)
     }
 
     fn wake(&self) {
@@ -49,14 +55,23 @@ impl<H: RoomHost> Sleeper<H> {
     }
 }
 
-/// A waker.
+/// A waker. Each is woken or forgotten: one that is left in the room wakes a wait that is over.
 pub struct Wakes<H: RoomHost>(Arc<Sleeper<H>>);
+
+impl<H: RoomHost> Wakes<H> {
+    fn of(sleeper: &Arc<Sleeper<H>>) -> Self {
+        sleeper.unsettled.fetch_add(1, SeqCst);
+        Wakes(Arc::clone(sleeper))
+    }
+}
 
 impl<H: RoomHost> Waker for Wakes<H> {
     fn wake(self) {
+        self.0.unsettled.fetch_sub(1, SeqCst);
         self.0.wake();
     }
     fn forget(self) {
+        self.0.unsettled.fetch_sub(1, SeqCst);
         no_lock_is_held::<H>("dropped");
     }
 }
@@ -95,10 +110,17 @@ impl<H: RoomHost> Lender for Lends<H> {
         Arc::ptr_eq(&self.sleeper, &waker.0)
     }
     fn lend(&mut self) -> Option<Wakes<H>> {
-        self.copy.take().or_else(|| self.is_trusted.then(|| Wakes(Arc::clone(&self.sleeper))))
+        self.copy.take().or_else(|| self.is_trusted.then(|| Wakes::of(&self.sleeper)))
     }
     fn prepare(&mut self) {
         no_lock_is_held::<H>("cloned");
-        self.copy = Some(Wakes(Arc::clone(&self.sleeper)));
+        let copy = self.copy.replace(Wakes::of(&self.sleeper));
+        forget(copy);
+    }
+}
+
+impl<H: RoomHost> Drop for Lends<H> {
+    fn drop(&mut self) {
+        forget(self.copy.take());
     }
 }

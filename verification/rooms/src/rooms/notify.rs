@@ -72,6 +72,9 @@ impl<H: RoomHost> Wait<H, ()> for Notified<'_, H, Wakes<H>> {
     fn enable(&mut self) -> Option<()> {
         Notified::enable(self).then_some(())
     }
+    fn stays_over(&mut self, lender: &mut Lends<H>) -> bool {
+        Notified::enable(self) && Notified::poll(self, lender).is_ready()
+    }
 }
 
 /// Where a thread's wait is.

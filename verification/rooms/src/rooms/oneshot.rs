@@ -88,8 +88,7 @@ impl Room for Oneshots {
     fn waits(op: Op) -> &'static [Waiting] {
         match op {
             Op::Closed => WAITS,
-            // The receiver is the wait: dropped, it is gone.
-            Op::Recv => &[Waiting::ToTheEnd, Waiting::Renewed],
+            Op::Recv => &[Waiting::ToTheEnd, Waiting::GivenUp, Waiting::Renewed],
             _ => &[],
         }
     }
@@ -123,12 +122,7 @@ impl<H: RoomHost> Real<Oneshots, H> for OnHost<H> {
             Op::Send => self.send(values.value()).map_or_else(|back| Answer::Refused(back.take()), done),
             Op::DropSender => done(self.drop_sender()),
             Op::Closed => return Begun::Waits(Box::new(WaitsForTheEnd(self))),
-            Op::Recv => {
-                return Begun::Waits(Box::new(move |lender: &mut _| {
-                    self.poll_recv(lender)
-                        .map(|found| found.map_or(Answer::Over, |value| Answer::Received(value.take())))
-                }));
-            }
+            Op::Recv => return Begun::Waits(Box::new(Receives(self))),
             Op::TryRecv => tried(self.try_recv()),
             Op::Close => done(self.close()),
             Op::DropReceiver => done(self.drop_receiver()),
@@ -145,6 +139,19 @@ impl<H: RoomHost> Wait<H, Answer> for WaitsForTheEnd<'_, H> {
     }
     fn give_up(self: Box<Self>) -> Option<Answer> {
         self.0.stop_waiting();
+        None
+    }
+}
+
+/// A receiver, which is the wait: dropped, it is gone.
+struct Receives<'a, H: RoomHost>(&'a OnHost<H>);
+
+impl<H: RoomHost> Wait<H, Answer> for Receives<'_, H> {
+    fn poll(&mut self, lender: &mut Lends<H>) -> Poll<Answer> {
+        self.0.poll_recv(lender).map(|found| found.map_or(Answer::Over, |value| Answer::Received(value.take())))
+    }
+    fn give_up(self: Box<Self>) -> Option<Answer> {
+        self.0.drop_receiver();
         None
     }
 }
@@ -232,7 +239,9 @@ impl Spec<Oneshots> for Flags {
             }
             Does::Enable => unreachable!("no wait of a oneshot is enabled"),
             Does::GiveUp => {
-                self.waits[me.thread] = None;
+                if self.waits[me.thread].take() == Some(End::Receiver) {
+                    self.begin(me, Op::DropReceiver, 0, effects);
+                }
                 None
             }
         }

@@ -47,7 +47,7 @@ pub enum Op {
     Read,
     /// Waits for another version than the one it has read.
     Changed,
-    /// Its receiver is gone.
+    /// Its receiver is gone; of a sender, the one that it has added.
     DropReceiver,
 }
 
@@ -103,8 +103,13 @@ impl Room for Watches {
             AddReceiver, AddSender, Changed, Closed, DropReceiver, DropSender, Leave, Modify, Read, Replace, Send,
         };
         match (done.last(), role) {
-            (Some(DropSender | DropReceiver), _) => vec![],
-            (_, End::Sender) => vec![Send, Replace, Modify, Leave, Closed, AddReceiver, AddSender, DropSender],
+            (Some(DropSender), _) | (Some(DropReceiver), End::Receiver) => vec![],
+            (_, End::Sender) => {
+                let all = [Send, Replace, Modify, Leave, Closed, AddReceiver, AddSender, DropSender];
+                let count = |op| done.iter().filter(|&&other| other == op).count();
+                let adds = count(AddReceiver) > count(DropReceiver);
+                all.into_iter().chain(adds.then_some(DropReceiver)).collect()
+            }
             (_, End::Receiver) => vec![Read, Changed, DropReceiver],
         }
     }
