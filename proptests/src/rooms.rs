@@ -11,8 +11,6 @@ pub mod idle;
 pub mod join_set;
 pub mod locked;
 pub mod netpoll;
-pub mod notify;
-pub mod oneshot;
 pub mod queue;
 pub mod resize;
 pub mod role;
@@ -22,8 +20,6 @@ pub mod stw;
 pub mod syscall;
 pub mod task;
 pub mod threads;
-pub mod wait_group;
-pub mod watch;
 pub mod work_source;
 
 use crate::regression::{FORMAT, Regression};
@@ -56,11 +52,7 @@ pub static ALL: &[Entry] = &[
     Entry::of::<task::Task>(),
     Entry::of::<chan::Chan>(),
     Entry::of::<select::Select>(),
-    Entry::of::<wait_group::WaitGroup>(),
     Entry::of::<cond::Cond>(),
-    Entry::of::<notify::Notify>(),
-    Entry::of::<oneshot::Oneshot>(),
-    Entry::of::<watch::Watch>(),
     Entry::of::<broadcast::Broadcast>(),
     Entry::of::<barrier::Barrier>(),
     Entry::of::<join_set::JoinSet>(),

@@ -1,4 +1,4 @@
-//! What a channel and a `WaitGroup` may answer, as a list and a count would: histories that are right, and wrong ones.
+//! What a channel may answer, as a list would: histories that are right, and wrong ones.
 
 use spinpark_proptests::linear::{Record, Spec, linearize};
 
@@ -6,22 +6,6 @@ use spinpark_proptests::linear::{Record, Spec, linearize};
 fn one_after_the_other<C: Copy>(calls: &[C]) -> Vec<Record<C>> {
     let record = |(n, &call): (u64, &C)| Record { thread: 0, call, begun: 2 * n, ended: 2 * n + 1 };
     (0..).zip(calls).map(record).collect()
-}
-
-mod a_wait_group {
-    use super::*;
-    use spinpark_proptests::rooms::wait_group::{Call, Count};
-
-    fn is_right(count: usize, calls: &[Call]) -> bool {
-        linearize(&Count(count), &one_after_the_other(calls)).is_ok()
-    }
-
-    #[test]
-    fn nobody_goes_on_before_the_last_is_done() {
-        assert!(is_right(2, &[Call::Done, Call::Done, Call::WentOn]));
-        assert!(!is_right(2, &[Call::Done, Call::WentOn, Call::Done]));
-        assert!(!is_right(0, &[Call::Added, Call::WentOn, Call::Done]));
-    }
 }
 
 mod a_channel {

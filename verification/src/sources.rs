@@ -2,10 +2,11 @@
 
 /// Files of the kernel, below its `src`, and files of this crate.
 macro_rules! sources {
-    (kernel: $($kernel:literal)* models: $($model:literal)*) => {
+    (kernel: $($kernel:literal)* models: $($model:literal)* rooms: $($room:literal)*) => {
         &[
             $(($kernel, include_str!(concat!("../../src/kernel/src/", $kernel))),)*
             $(($model, include_str!($model)),)*
+            $((concat!("rooms/src/", $room), include_str!(concat!("../rooms/src/", $room))),)*
         ]
     };
 }
@@ -175,8 +176,6 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "models/monitor_beside.rs"
     "models/netpoll.rs"
     "models/netpoll/rule.rs"
-    "models/notify.rs"
-    "models/oneshot.rs"
     "models/operation.rs"
     "models/owned_tasks.rs"
     "models/pairs.rs"
@@ -195,6 +194,7 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "models/readiness.rs"
     "models/requests.rs"
     "models/role.rs"
+    "models/rooms.rs"
     "models/rouses.rs"
     "models/runq.rs"
     "models/runq/rule.rs"
@@ -215,8 +215,6 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "models/threads.rs"
     "models/timer_queue.rs"
     "models/timers.rs"
-    "models/wait_group.rs"
-    "models/watch.rs"
     "models/whole.rs"
     "models/whole/embedder.rs"
     "models/whole/shapes.rs"
@@ -258,11 +256,10 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "mutation/variants/broadcast.rs"
     "mutation/variants/cancellation.rs"
     "mutation/variants/chan.rs"
+    "mutation/variants/cond.rs"
     "mutation/variants/handoff.rs"
     "mutation/variants/join_set.rs"
     "mutation/variants/netpoll.rs"
-    "mutation/variants/notify.rs"
-    "mutation/variants/oneshot.rs"
     "mutation/variants/operation.rs"
     "mutation/variants/owned_tasks.rs"
     "mutation/variants/requests.rs"
@@ -272,6 +269,19 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "mutation/variants/sockets.rs"
     "mutation/variants/spinning.rs"
     "mutation/variants/syscall.rs"
-    "mutation/variants/wait_group.rs"
-    "mutation/variants/watch.rs"
+    rooms:
+    "explore.rs"
+    "history.rs"
+    "oracle.rs"
+    "play.rs"
+    "program.rs"
+    "room.rs"
+    "rooms/chan.rs"
+    "rooms/notify.rs"
+    "rooms/oneshot.rs"
+    "rooms/semaphore.rs"
+    "rooms/wait_group.rs"
+    "rooms/watch.rs"
+    "values.rs"
+    "wakers.rs"
 };

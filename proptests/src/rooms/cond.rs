@@ -8,7 +8,7 @@ use spinpark_kernel::host::Lock;
 use spinpark_verification::engines::Engine;
 use spinpark_verification::harness::sleeper::Sleeper;
 use spinpark_verification::hosts::model_host::ModelHost;
-use spinpark_verification::mutation::variants::wait_group::{self as steps, Condition};
+use spinpark_verification::mutation::variants::cond::{self as steps, Condition};
 use std::sync::Arc;
 
 /// What is done: by threads 0 and 1, which take apples; and by the others, which bring them. What is wanted besides is brought

@@ -2,7 +2,7 @@
 
 use crate::host::RoomHost;
 use crate::room::{Does, Room};
-use crate::values::dropped;
+use crate::values::{call_begins, dropped};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -74,7 +74,7 @@ impl<R: Room, H: RoomHost> Log<R, H> {
         call: impl FnOnce() -> T,
         answer: impl FnOnce(&T) -> Option<R::Answer>,
     ) -> T {
-        let (begins, before) = (H::moment(), dropped::<H>());
+        let (begins, before) = (H::moment(), call_begins::<H>());
         let found = call();
         let (answer, begins, ends) = (answer(&found), H::at_the_latest(begins), H::moment());
         let drops = dropped::<H>() - before;

@@ -14,6 +14,23 @@ thread_local! {
     static DROPPED: RefCell<[usize; THREADS]> = const { RefCell::new([0; THREADS]) };
 }
 
+thread_local! {
+    /// How many each thread had dropped when its call began.
+    static BEFORE: RefCell<[usize; THREADS]> = const { RefCell::new([0; THREADS]) };
+}
+
+/// The calling thread begins a call. How many values it has dropped so far.
+pub fn call_begins<H: RoomHost>() -> usize {
+    let before = dropped::<H>();
+    BEFORE.with_borrow_mut(|all| all[H::me() % THREADS] = before);
+    before
+}
+
+/// Has the calling thread dropped a value since its call began?
+pub fn has_dropped_one<H: RoomHost>() -> bool {
+    BEFORE.with_borrow(|all| all[H::me() % THREADS]) != dropped::<H>()
+}
+
 /// How many values the calling thread has dropped so far, in whichever execution.
 pub fn dropped<H: RoomHost>() -> usize {
     DROPPED.with_borrow(|all| all[H::me() % THREADS])

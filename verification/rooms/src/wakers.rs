@@ -1,6 +1,7 @@
 //! Where a thread of a program sleeps, and its wakers, which count.
 
 use crate::host::RoomHost;
+use crate::values::has_dropped_one;
 use kernel::host::Parker;
 use kernel::waits::waker::{Lender, Waker, forget};
 use std::sync::Arc;
@@ -45,6 +46,8 @@ impl<H: RoomHost> Sleeper<H> {
             return;
         }
         no_lock_is_held::<H>("woken");
+        // A destructor that panics would leave the waiter asleep.
+        assert!(!has_dropped_one::<H>(), "a value is dropped before a waiter is woken");
         self.wakes.fetch_add(1, SeqCst);
         self.parker.unpark();
     }

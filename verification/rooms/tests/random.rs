@@ -8,6 +8,9 @@ use spinpark_rooms::room::Room;
 use spinpark_rooms::rooms::{chan, notify, oneshot, semaphore, wait_group, watch};
 use std::sync::Arc;
 
+/// So many programs of each room, unless `PROPTEST_CASES` says otherwise: `.ci/nightly` asks for more.
+const PROGRAMS: u32 = 60;
+
 /// So many executions of each program.
 const EXECUTIONS: u64 = 200;
 
@@ -32,7 +35,9 @@ fn program<R: Room>((setup, threads): &Chosen) -> Option<Program<R>> {
 
 fn holds<R: Room>() {
     let threads = prop::collection::vec((0..8_usize, prop::collection::vec(0..64_usize, 1..=4)), 2..=3);
-    let mut runner = TestRunner::new(Config { cases: 60, failure_persistence: None, ..Config::default() });
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    let cases = asked.map_or(PROGRAMS, |n| n.parse().expect("PROPTEST_CASES is a number"));
+    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let ran = runner.run(&(0..4_usize, threads), |chosen| {
         let Some(program) = program::<R>(&chosen) else { return Ok(()) };
         let program = Arc::new(program);

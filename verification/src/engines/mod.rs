@@ -404,7 +404,7 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
     let Job { bounds, mutation, .. } = job;
     let play = job.model.play;
     if let Some(Script::Graph(graph)) = script {
-        let played = rc11::engine::watch((**graph).clone(), begun(play, true));
+        let played = rc11::engine::watch_as((**graph).clone(), &judged(), begun(play, true));
         let picture = played.found.as_ref().map(|found| picture(job, found, &played).columns());
         let failure = played.found.map(|found| (rc11_message(&found), Some(Script::Graph(Box::new(found.graph)))));
         return Explored { counts: (1, 0, true), failure, picture, ..Explored::default() };
@@ -419,8 +419,9 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
             any::choose(Kind::Rc11);
             crate::mutation::mutant::set(mutation);
         })),
-        ..rc11::engine::Config::default()
+        ..judged()
     };
+    spinpark_rooms::explore::take_reached();
     let body = begun(play, false);
     let tell = |tally: &rc11::engine::Tally| progress(tally.executions, Some(tally.done));
     let report = match job.checkpoint {
@@ -439,6 +440,9 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
     let finished = report.is_proof() || report.failure.is_some() && report.left.is_empty();
     let estimate = report.tally.estimate();
     let rc11::engine::Tally { executions, plays, outcomes, peak_bytes, .. } = report.tally;
+    let reached = spinpark_rooms::explore::take_reached();
+    let reached = (reached.histories > 0).then(|| (reached.to_string(), executions));
+    let outcomes: BTreeMap<String, u64> = outcomes.into_iter().chain(reached).collect();
     EXECUTIONS.with(|all| *all.outcomes.borrow_mut() = outcomes.into());
     let failure = report.failure.map(|found| (rc11_message(&found), Some(Script::Graph(Box::new(found.graph)))));
     Explored {
@@ -448,6 +452,11 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
         estimate,
         ..Explored::default()
     }
+}
+
+/// An execution of a room's client program is judged at its end; of another model there is nothing more to be said.
+fn judged() -> rc11::engine::Config {
+    rc11::engine::Config { at_end: Some(Arc::new(spinpark_rooms::explore::at_end)), ..rc11::engine::Config::default() }
 }
 
 /// What an exploration with a checkpoint fails with that cannot keep its state: nothing was found out about the model.
@@ -474,7 +483,7 @@ pub fn draw(job: Job<'_>, graph: &Graph) -> Result<Option<Picture>, String> {
     graph.check()?;
     crate::mutation::mutant::set(job.mutation);
     any::choose(Kind::Rc11);
-    let played = rc11::engine::watch(graph.clone(), begun(job.model.play, false));
+    let played = rc11::engine::watch_as(graph.clone(), &judged(), begun(job.model.play, false));
     crate::mutation::mutant::set(None);
     Ok(played.found.as_ref().map(|found| picture(job, found, &played)))
 }

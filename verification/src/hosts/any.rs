@@ -42,6 +42,11 @@ pub fn choose(kind: Kind) {
     KIND.set(kind);
 }
 
+/// Which host [`Any`] is on this thread of the machine.
+pub fn chosen() -> Kind {
+    KIND.get()
+}
+
 /// What one of the five hosts has made.
 pub enum Five<R, L, A, S, T> {
     /// RC11.

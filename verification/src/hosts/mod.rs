@@ -12,6 +12,7 @@ pub mod any;
 pub mod loom;
 pub mod model_host;
 pub mod rc11;
+mod room;
 pub mod shuttle;
 pub mod solo;
 pub mod stepped;

@@ -6,7 +6,7 @@ use crate::harness::sleeper::Sleeper;
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, loom, rc11, rc11_spurious, sampled, sc};
 use crate::mutation::mutant::Mutant;
-use crate::mutation::variants::wait_group::{self as steps, Condition};
+use crate::mutation::variants::cond::{self as steps, Condition};
 use spinpark_kernel::host::Lock;
 use std::sync::Arc;
 

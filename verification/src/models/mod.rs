@@ -1,6 +1,7 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
 pub mod barrier;
+pub mod barrier_table;
 pub mod bell;
 pub mod between;
 pub mod broadcast;
@@ -25,8 +26,6 @@ pub mod moments;
 pub mod monitor;
 pub mod monitor_beside;
 pub mod netpoll;
-pub mod notify;
-pub mod oneshot;
 pub mod operation;
 pub mod owned_tasks;
 pub mod pairs;
@@ -37,6 +36,7 @@ pub mod poller_beside;
 pub mod readiness;
 pub mod requests;
 pub mod role;
+pub mod rooms;
 pub mod rouses;
 pub mod runq;
 pub mod sched;
@@ -48,7 +48,6 @@ pub mod sockets;
 pub mod spinning;
 pub mod stopping;
 pub mod stw;
-pub mod sync_tables;
 pub mod syscall;
 pub mod sysmon;
 pub mod task;
@@ -57,9 +56,7 @@ pub mod threads;
 pub mod timer_queue;
 pub mod timers;
 pub mod two_lines;
-pub mod wait_group;
 pub mod wait_tables;
-pub mod watch;
 pub mod whole;
 pub mod work_source;
 pub mod wraps;
@@ -115,12 +112,8 @@ pub static MODELS: &[&[Model]] = &[
     goroutine::MODELS,
     chan::MODELS,
     select::MODELS,
-    wait_group::MODELS,
     cond::MODELS,
-    notify::MODELS,
-    oneshot::MODELS,
     operation::MODELS,
-    watch::MODELS,
     broadcast::MODELS,
     barrier::MODELS,
     join_set::MODELS,
@@ -130,8 +123,14 @@ pub static MODELS: &[&[Model]] = &[
     chan_table::MODELS,
     cases_table::MODELS,
     wait_tables::MODELS,
-    sync_tables::MODELS,
+    barrier_table::MODELS,
     task_tables::MODELS,
+    rooms::CHAN,
+    rooms::NOTIFY,
+    rooms::ONESHOT,
+    rooms::SEMAPHORE,
+    rooms::WAIT_GROUP,
+    rooms::WATCH,
     two_lines::MODELS,
     moments::MODELS,
 ];
@@ -169,12 +168,8 @@ pub static MUTANTS: &[&[Mutant]] = &[
     goroutine::MUTANTS,
     chan::MUTANTS,
     select::MUTANTS,
-    wait_group::MUTANTS,
     cond::MUTANTS,
-    notify::MUTANTS,
-    oneshot::MUTANTS,
     operation::MUTANTS,
-    watch::MUTANTS,
     broadcast::MUTANTS,
     barrier::MUTANTS,
     join_set::MUTANTS,

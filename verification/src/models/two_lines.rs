@@ -2,52 +2,15 @@
 
 use crate::harness::common::party;
 use crate::harness::parker::OnFutex;
-use crate::harness::sleeper::Sleeper;
 use crate::harness::task::{Got, Tiny};
-use crate::hosts::model_host::{Cell, ModelHost};
+use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, sc};
-use crate::mutation::variants::wait_group::{self as steps, Group};
 use spinpark_kernel::queues::timers::Key;
 use spinpark_kernel::waits::claim::Ticket;
 use spinpark_kernel::waits::select::{Cases, Selection};
 use spinpark_kernel::waits::timer_queue::{Registers, Timer, TimerQueue};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::Poll;
-
-/// A group, and what was done by those that are waited for.
-struct Two<H: ModelHost> {
-    group: Group<H>,
-    work: [H::Cell<bool>; 2],
-}
-
-impl<H: ModelHost> Two<H> {
-    fn works(&self, n: usize) {
-        self.work[n].set(true);
-        assert!(steps::done(&self.group), "it was counted");
-    }
-}
-
-/// One is done, which may be the last; then another is counted, and waited for.
-fn one_more_is_counted<H: ModelHost>() -> String {
-    let two = Arc::new(Two::<H> { group: Group::<H>::new(), work: [(); 2].map(|()| Cell::new(false)) });
-    assert!(two.group.add(1), "it can be counted");
-    let first = party::<H, _, _>("worker", &two, |two| two.works(0));
-    assert!(two.group.add(1), "it can be counted");
-    let second = party::<H, _, _>("second worker", &two, |two| two.works(1));
-    let mut waited = false;
-    let mut wait = two.group.wait();
-    Sleeper::<H>::new().wait_for(|lender| {
-        let polled = wait.poll(lender);
-        waited |= polled.is_pending();
-        polled
-    });
-    let done = [two.work[0].get(), two.work[1].get()];
-    assert!(done == [true; 2], "it goes on, and of two that were counted before it waited {done:?} are done");
-    H::join(first);
-    H::join(second);
-    format!("waited: {waited}")
-}
 
 /// A task that is aborted is run for the last time.
 fn an_abort_beside_the_last_run<H: ModelHost>() -> String {
@@ -254,12 +217,6 @@ fn a_sleep_is_dropped<H: ModelHost>() -> String {
 
 /// The models.
 pub const MODELS: &[Model] = &[
-    crate::model!("wait_group::who_waits_sees_all_done::one_more_is_counted", one_more_is_counted,
-        claim: "who waits sees what those did that were counted before it began to wait, also if the count is zero meanwhile",
-        size: "3 threads, a count of 1, and 1 more",
-        invariants: [97],
-        must_reach: ["waited: true", "waited: false"],
-        runs: [rc11(), sc()]),
     crate::model!("task::an_aborted_task_ends::an_abort_beside_the_last_run", an_abort_beside_the_last_run,
         claim: "a task that is aborted before it is run for the last time is not polled, and its handle learns that",
         size: "2 threads",

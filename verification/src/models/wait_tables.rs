@@ -6,7 +6,6 @@ use crate::harness::told::{Log, Told, waker};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
 use spinpark_kernel::waits::cond::{Cond, Place};
-use spinpark_kernel::waits::wait_group::{Wait, WaitGroup};
 use std::sync::Arc;
 
 /// More waiters there are not. Each has two wakers.
@@ -69,60 +68,6 @@ impl Line {
     fn check(&mut self, log: &Log, op: &dyn std::fmt::Debug) {
         log.check(&mut self.woken, op);
     }
-}
-
-#[derive(Debug, Clone, Copy)]
-enum OfAGroup {
-    Poll(usize, u64),
-    Drop(usize),
-    Done,
-    Add,
-}
-
-fn steps_of_a_group<H: ModelHost>() -> String {
-    use OfAGroup::{Add, Done, Drop, Poll};
-    const OPS: [OfAGroup; 8] = [Poll(0, 0), Poll(0, 1), Poll(1, 0), Poll(1, 1), Drop(0), Drop(1), Done, Add];
-    let group = WaitGroup::<H, Told>::new();
-    let (log, is_trusted) = (Arc::new(Log::default()), H::choose(2) == 1);
-    let (mut line, mut count) = (Line::new(), H::choose(3));
-    assert!(group.add(count), "they can be counted");
-    let mut waits: [Option<Wait<'_, H, Told>>; WAITERS] = [None, None, None];
-    for _ in 0..4 {
-        let op = any_of::<H, _>(&OPS);
-        match op {
-            Poll(i, by) => {
-                let wait = waits[i].get_or_insert_with(|| group.wait());
-                let is_over = wait.poll(&mut log.lender(waker(i, by), is_trusted)).is_ready();
-                let expected = match line.at[i] {
-                    At::Nowhere => count == 0,
-                    At::Waits(_) => false,
-                    At::Served(_) | At::Owes => true,
-                };
-                assert!(is_over == expected, "{op:?} at {count}, where it is {:?}: over {is_over}", line.at[i]);
-                if is_over { line.at[i] = At::Nowhere } else { line.waits(i, waker(i, by)) }
-            }
-            Drop(i) => {
-                waits[i] = None;
-                line.leaves(i);
-            }
-            Done => {
-                assert!(group.done() == (count > 0), "{count} were counted");
-                count = count.saturating_sub(1);
-                if count == 0 {
-                    line.serve_all();
-                }
-            }
-            Add => {
-                assert!(group.add(1), "it can be counted");
-                count += 1;
-            }
-        }
-        line.check(&log, &op);
-        assert!(group.with(|state| state.count()) == count, "after {op:?} it counts another number than {count}");
-    }
-    drop(waits);
-    line.check(&log, &"the end");
-    format!("count {count}")
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -201,13 +146,6 @@ fn steps_of_a_cond<H: ModelHost>() -> String {
 
 /// The models.
 pub const MODELS: &[Model] = &[
-    crate::model!("wait_group::who_waits_sees_all_done::steps_of_a_group", steps_of_a_group,
-        claim: "waiters that are polled, polled again and dropped are woken when the count is zero, once, by the waker of their last \
-            poll, in the order of coming; and no waker is lost",
-        size: "1 thread; 2 waiters, a count of 0 to 2, 4 steps of 8 kinds",
-        invariants: [97],
-        must_reach: ["count 0", "count 5"],
-        runs: [sc()]),
     crate::model!("cond::no_notification_is_missed::steps_of_a_cond", steps_of_a_cond,
         claim: "waiters that are polled, polled again, dropped or go on are woken in the order of coming; one that was notified alone, \
             and does not go on, notifies the next, and no other does",

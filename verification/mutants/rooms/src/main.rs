@@ -1,4 +1,4 @@
-//! Which mistakes in a room's source do its client programs kill? `rooms-mutants ROOM`: each in a process of its own.
+//! Which mistakes in a room's source do its client programs kill? `cargo mistakes`.
 
 use kernel::{STEPS, Step, hits, switch_on};
 use spinpark_rooms::explore::{Declared, shape_name};
@@ -13,15 +13,36 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let find = |name: &str| ROOMS.iter().find(|room| room.name == name);
-    match args.as_slice() {
-        ["one", id, name] => one(id.parse().unwrap_or(0), find(name).expect("a room")),
-        [name] | [name, "--edits"] if find(name).is_some() => all(name, args.len() > 1),
-        _ => {
-            eprintln!("usage: rooms-mutants ROOM [--edits]: every mistake in the room's source, or those made by hand");
-            ExitCode::from(2)
-        }
+    let is_every = args.contains(&"--every");
+    let names: Vec<&str> = args.iter().copied().filter(|arg| *arg != "--every").collect();
+    let find = |name: &&str| ROOMS.iter().find(|room| room.name == *name);
+    if let ["one", id, name] = args[..] {
+        return one(id.parse().expect("a mistake's number"), find(&name).expect("a room"));
     }
+    let declared = ROOMS.iter().map(|room| room.name).filter(|name| STEPS.iter().any(|step| is_patch_of(step, name)));
+    let declared: Vec<&str> = declared.collect();
+    let rooms = if names == ["all"] { declared.clone() } else { names };
+    if rooms.is_empty() || !rooms.iter().all(|name| find(name).is_some()) {
+        eprintln!("{USAGE}\nrooms with patches: {}", declared.join(", "));
+        return ExitCode::from(2);
+    }
+    let lives = rooms.iter().map(|room| all(room, is_every)).sum::<usize>();
+    ExitCode::from(u8::from(lives > 0))
+}
+
+const USAGE: &str = "usage: cargo mistakes all | ROOM… [--every]
+Plays the client programs of a room on its source with one mistake in it, each in a process of its own: with those of
+verification/rooms/variants/ROOM.toml, of which each must die; or with every small mistake there is, of which some are argued
+in verification/survivors.toml.";
+
+/// Is it one of those of `verification/rooms/variants`?
+fn is_patch_of(step: &Step, room: &str) -> bool {
+    step.kind == "edited" && is_in(step, room)
+}
+
+fn is_in(step: &Step, room: &str) -> bool {
+    let folder = format!("waits/{room}/");
+    (step.file == format!("waits/{room}.rs") || step.file.starts_with(&folder)) && step.both.is_none()
 }
 
 /// The life of the process that tries one.
@@ -40,21 +61,19 @@ fn one(id: u32, room: &Declared) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn all(room: &str, edits: bool) -> ExitCode {
-    let is_of = |step: &&Step| {
-        let folder = format!("waits/{room}/");
-        let is_file = step.file == format!("waits/{room}.rs") || step.file.starts_with(&folder);
-        is_file && step.both.is_none() && (!edits || step.kind == "edited")
-    };
-    let (mut tried, mut lives) = (0, 0);
-    for step in STEPS.iter().filter(is_of) {
-        let came = try_one(step.id, room);
-        tried += 1;
-        lives += u32::from(!came.starts_with("killed"));
-        println!("{}:{} {}\n    {came}", step.file, step.line, step.what);
-    }
-    println!("{room}: {tried} mistakes, {} killed", tried - lives);
-    ExitCode::from(u8::from(lives > 0))
+/// How many live.
+fn all(room: &str, is_every: bool) -> usize {
+    let steps = STEPS.iter().filter(|step| if is_every { is_in(step, room) } else { is_patch_of(step, room) });
+    let came: Vec<String> = steps
+        .map(|step| {
+            let came = try_one(step.id, room);
+            println!("{}:{} {}\n    {came}", step.file, step.line, step.what);
+            came
+        })
+        .collect();
+    let killed = came.iter().filter(|came| came.starts_with("killed")).count();
+    println!("{room}: {} mistakes, {killed} killed", came.len());
+    came.len() - killed
 }
 
 fn try_one(id: u32, room: &str) -> String {
@@ -69,7 +88,7 @@ fn try_one(id: u32, room: &str) -> String {
     }
     let output = child.wait_with_output().expect("its output");
     match String::from_utf8_lossy(&output.stdout).trim() {
-        "" if begun.elapsed() >= PATIENCE => "NOTHING within a minute".to_owned(),
+        "" if begun.elapsed() >= PATIENCE => "killed: it goes on for ever, or for a minute at least".to_owned(),
         "" => "killed: the checker died of it".to_owned(),
         text => text.to_owned(),
     }

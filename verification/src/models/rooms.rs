@@ -1,0 +1,75 @@
+//! Rooms that are told once, in `verification/rooms`: every client program of each small shape, and of the room's focuses.
+
+use crate::hosts::model_host::ModelHost;
+use crate::model::{Model, OnAny, Run, rc11};
+use spinpark_rooms::explore::play_any;
+use spinpark_rooms::room::Room;
+use spinpark_rooms::rooms;
+
+/// One execution of one of the room's programs number `N`. How it ended is said when its threads have come to their end.
+fn play<R: Room, const N: usize>() -> String {
+    OnAny::leave_sleeping();
+    play_any::<R, OnAny, N>();
+    String::new()
+}
+
+/// As [`rc11`], with more time.
+const fn to_its_end() -> Run {
+    let mut run = rc11();
+    run.bounds.seconds = 120.0;
+    run
+}
+
+/// The models of a room: a shape each.
+macro_rules! models {
+    ($name:literal, $room:ty, invariants: $invariants:tt, focuses: [$($focus:literal => $n:literal),* $(,)?]) => {
+        &[
+            models!(@one $name, $room, $invariants, "one_operation", "1 thread, 1 operation", 0),
+            models!(@one $name, $room, $invariants, "two_in_a_row", "1 thread, 2 operations", 1),
+            models!(@one $name, $room, $invariants, "three_in_a_row", "1 thread, 3 operations", 2),
+            models!(@one $name, $room, $invariants, "one_beside_one", "2 threads, 1 operation each", 3),
+            models!(@one $name, $room, $invariants, "two_beside_two", "2 threads, 2 operations each", 5),
+            models!(@one $name, $room, $invariants, "three_beside_each_other", "3 threads, 1 operation each", 4),
+            models!(@one $name, $room, $invariants, "two_beside_one_and_one", "3 threads, 2, 1 and 1 operations", 6),
+            $(models!(@one $name, $room, $invariants, $focus, "a few operations of 3 threads or more", $n),)*
+        ]
+    };
+    // There is one of each of two ends.
+    ($name:literal, $room:ty, invariants: $invariants:tt, two_ends) => {
+        &[
+            models!(@one $name, $room, $invariants, "one_operation", "1 thread, 1 operation", 0),
+            models!(@one $name, $room, $invariants, "two_in_a_row", "1 thread, 2 operations", 1),
+            models!(@one $name, $room, $invariants, "three_in_a_row", "1 thread, 3 operations", 2),
+            models!(@one $name, $room, $invariants, "one_beside_one", "2 threads, 1 operation each", 3),
+            models!(@one $name, $room, $invariants, "two_beside_two", "2 threads, 2 operations each", 5),
+            models!(@one $name, $room, $invariants, "three_beside_two", "2 threads, 3 and 2 operations", 7),
+        ]
+    };
+    (@one $name:literal, $room:ty, $invariants:tt, $shape:literal, $size:literal, $n:literal) => {
+        Model {
+            name: concat!($name, "::every_client_program_is_explained::", $shape),
+            claim: concat!("every client program does what the specification says: answers, waits, wakes and drops are explained by ",
+                "an order of the calls that respects what happens before what"),
+            size: $size,
+            invariants: &$invariants,
+            must_reach: &["0 asleep"],
+            runs: const { &[to_its_end()] },
+            play: play::<$room, $n>,
+        }
+    };
+}
+
+/// A channel.
+pub const CHAN: &[Model] =
+    models!("chan", rooms::chan::Chans, invariants: [90, 91, 92, 93, 94], focuses: ["values_that_come_back" => 7]);
+/// `Notify`.
+pub const NOTIFY: &[Model] = models!("notify", rooms::notify::Notifies, invariants: [111, 112], focuses: []);
+/// One value.
+pub const ONESHOT: &[Model] = models!("oneshot", rooms::oneshot::Oneshots, invariants: [113, 114], two_ends);
+/// Permits.
+pub const SEMAPHORE: &[Model] =
+    models!("semaphore", rooms::semaphore::Semaphores, invariants: [125, 126], focuses: ["three_wait" => 7]);
+/// A group that is waited for.
+pub const WAIT_GROUP: &[Model] = models!("wait_group", rooms::wait_group::WaitGroups, invariants: [97], focuses: []);
+/// A watched value.
+pub const WATCH: &[Model] = models!("watch", rooms::watch::Watches, invariants: [115, 116], focuses: []);
