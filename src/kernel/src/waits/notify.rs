@@ -14,7 +14,7 @@
 //! was created after the first had ended (tokio-rs/tokio #5396), nor does one that was served with all touch the permit when it is
 //! dropped (#3652).
 //!
-//! Checked by: verification/src/models/notify.rs
+//! Checked by: verification/rooms/src/rooms/notify.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::wait_list::{Place, Served, WaitList};

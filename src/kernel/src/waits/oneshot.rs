@@ -13,7 +13,7 @@
 //! Whether the value lies there and whether the receiver is gone are decided under the same lock, so a value that is sent beside a
 //! close has one owner (tokio-rs/tokio #4225). An end that is gone leaves no waker behind (#7884).
 //!
-//! Checked by: verification/src/models/oneshot.rs
+//! Checked by: verification/rooms/src/rooms/oneshot.rs
 
 use crate::host::Lock;
 use crate::waits::chan::errors::{Closed, TryRecvError};

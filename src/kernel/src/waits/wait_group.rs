@@ -7,7 +7,7 @@
 //! | under one lock: sees a count, enqueues its waiter | under one lock: counts down; at zero serves all waiters |
 //! | sleeps, until it is woken | unlocks; wakes them |
 //!
-//! Checked by: verification/src/models/wait_group.rs
+//! Checked by: verification/rooms/src/rooms/wait_group.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::wait_list::{Place, Served, WaitList};

@@ -12,7 +12,7 @@
 //! The version is counted while the value is locked for writing, so a reader that has it locked finds both of one sending. The
 //! value's lock is always taken first.
 //!
-//! Checked by: verification/src/models/watch.rs
+//! Checked by: verification/rooms/src/rooms/watch.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::chan::errors::Closed;
