@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", source.display());
     Placing::LISTS.iter().for_each(|list| println!("cargo::rerun-if-changed={list}"));
     Placing::BY_HAND.iter().for_each(|list| println!("cargo::rerun-if-changed={list}"));
-    Placing::VARIANTS.iter().for_each(|list| println!("cargo::rerun-if-changed={list}"));
+    println!("cargo::rerun-if-changed={}", Placing::VARIANTS);
     println!("cargo::rerun-if-env-changed={ALONE}");
     let alone = env::var(ALONE).ok();
     let placing = Placing::read(&here)?;

@@ -113,11 +113,10 @@ fn steps_of_a_barrier<H: ModelHost>() -> String {
 }
 
 /// The models.
-pub const MODELS: &[Model] = &[
-    crate::model!("barrier::nobody_goes_on_before_the_last::steps_of_a_barrier", steps_of_a_barrier,
+pub const MODELS: &[Model] =
+    &[crate::model!("barrier::nobody_goes_on_before_the_last::steps_of_a_barrier", steps_of_a_barrier,
         claim: "parties that are polled, polled again and dropped are counted, led and woken as a list would",
         size: "1 thread; 3 parties, a barrier for 0 to 3, 5 steps of 7 kinds",
         invariants: [117],
         must_reach: ["for 0, round 4", "for 2, round 2", "for 3, round 1", "for 3, round 0, somebody waited: true"],
-        runs: [sc()]),
-];
+        runs: [sc()])];

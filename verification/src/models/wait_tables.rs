@@ -145,12 +145,10 @@ fn steps_of_a_cond<H: ModelHost>() -> String {
 }
 
 /// The models.
-pub const MODELS: &[Model] = &[
-    crate::model!("cond::no_notification_is_missed::steps_of_a_cond", steps_of_a_cond,
+pub const MODELS: &[Model] = &[crate::model!("cond::no_notification_is_missed::steps_of_a_cond", steps_of_a_cond,
         claim: "waiters that are polled, polled again, dropped or go on are woken in the order of coming; one that was notified alone, \
             and does not go on, notifies the next, and no other does",
         size: "1 thread; 3 waiters, who wait or not, 4 steps of 10 kinds",
         invariants: [98],
         must_reach: ["Nowhere"],
-        runs: [sc()]),
-];
+        runs: [sc()])];

@@ -188,13 +188,8 @@ impl Placing {
     pub const BY_HAND: [&'static str; 5] =
         ["by_hand.toml", "by_hand_waits.toml", "by_hand_4.toml", "by_hand_5.toml", "by_hand_6.toml"];
 
-    /// The wrong variants of rooms that are declared in `verification/rooms`, seen from the kernel's folder.
-    pub const VARIANTS: [&'static str; 4] = [
-        "../../rooms/variants/notify.toml",
-        "../../rooms/variants/oneshot.toml",
-        "../../rooms/variants/wait_group.toml",
-        "../../rooms/variants/watch.toml",
-    ];
+    /// The wrong variants of rooms that are declared in `verification/rooms`, a file for each, seen from the kernel's folder.
+    pub const VARIANTS: &'static str = "../../rooms/variants";
 
     /// Reads the lists in `folder`; one that is not there is empty.
     ///
@@ -209,8 +204,13 @@ impl Placing {
         };
         let [copied, alone, stillborn] = Placing::LISTS.map(list);
         let mut by_hand = Vec::new();
-        let lists = Placing::BY_HAND.iter().copied().chain(Placing::VARIANTS);
-        for path in lists.map(|name| folder.join(name)).filter(|path| path.exists()) {
+        let mut lists: Vec<PathBuf> = Placing::BY_HAND.map(|name| folder.join(name)).into();
+        let variants = folder.join(Placing::VARIANTS);
+        if variants.exists() {
+            let files = std::fs::read_dir(variants)?.map(|entry| entry.map(|entry| entry.path()));
+            lists.extend(files.collect::<Result<BTreeSet<_>, _>>()?);
+        }
+        for path in lists.into_iter().filter(|path| path.exists()) {
             let text = std::fs::read_to_string(path)?;
             by_hand.extend(toml::from_str::<AllByHand>(&text).map_err(std::io::Error::other)?.edit);
         }

@@ -78,7 +78,8 @@ fn all(room: &str, is_every: bool) -> usize {
 
 fn try_one(id: u32, room: &str) -> String {
     let program = std::env::current_exe().expect("this program");
-    let child = Command::new(program).args(["one", &id.to_string(), room]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let child =
+        Command::new(program).args(["one", &id.to_string(), room]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let (mut child, begun) = (child.expect("a process"), Instant::now());
     while begun.elapsed() < PATIENCE && child.try_wait().is_ok_and(|status| status.is_none()) {
         std::thread::sleep(Duration::from_millis(2));
