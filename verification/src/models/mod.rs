@@ -42,7 +42,6 @@ pub mod runq;
 pub mod sched;
 pub mod scope;
 pub mod select;
-pub mod semaphore;
 pub mod snapshot;
 pub mod sockets;
 pub mod spinning;
@@ -119,7 +118,6 @@ pub static MODELS: &[&[Model]] = &[
     join_set::MODELS,
     cancellation::MODELS,
     scope::MODELS,
-    semaphore::MODELS,
     chan_table::MODELS,
     cases_table::MODELS,
     wait_tables::MODELS,
@@ -175,5 +173,4 @@ pub static MUTANTS: &[&[Mutant]] = &[
     join_set::MUTANTS,
     cancellation::MUTANTS,
     scope::MUTANTS,
-    semaphore::MUTANTS,
 ];

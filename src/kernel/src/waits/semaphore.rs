@@ -9,7 +9,7 @@
 //! | sleeps, until it is woken                                            | unlocks; wakes                               |
 //! | or, dropped: leaves the queue, and gives back what it was served; then the next may be served | |
 //!
-//! Checked by: verification/src/models/semaphore.rs
+//! Checked by: verification/rooms/src/rooms/semaphore.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::queue::{Outcome, Renewed, WaitQueue, Waiter, Waiters};
@@ -291,8 +291,8 @@ impl<H: Host, W: Waker + Send + 'static> Drop for Acquire<'_, H, W> {
         let (waker, woken) = self.semaphore.with(|state| {
             let (outcome, waker) = state.leave(key);
             if outcome == Some(Outcome::Done) {
-                // They were free, and fit.
-                let _ = state.put(wants);
+                // They were free. Others may have come since: that they are too many now is not the holders' mistake.
+                state.free = state.free.saturating_add(wants);
             }
             // It was perhaps the first, and wanted more than those behind it.
             (waker, state.serve())

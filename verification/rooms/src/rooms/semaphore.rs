@@ -7,7 +7,7 @@ use crate::host::RoomHost;
 use crate::room::{Begun, CallId, Does, Effects, Focus, Real, Room, Spec, WAITS, Wait, Waiting};
 use crate::values::Maker;
 use crate::wakers::{Lends, Wakes};
-use kernel::waits::semaphore::{Acquire, Refused, Semaphore};
+use kernel::waits::semaphore::{Acquire, MAX_PERMITS, Refused, Semaphore};
 use std::task::Poll;
 
 /// The room.
@@ -23,6 +23,10 @@ pub enum Op {
     Acquire(usize),
     /// So many more are free.
     Release(usize),
+    /// More than there may be: [`MAX_PERMITS`] more are free. Of a thread's first call.
+    ReleaseAll,
+    /// So many of those that are free are gone.
+    Forget(usize),
     /// No permit is given out any more.
     Close,
 }
@@ -36,6 +40,10 @@ pub enum Answer {
     NoPermits,
     /// It is closed.
     Closed,
+    /// There would be too many.
+    TooMany,
+    /// So many are gone.
+    Gone(usize),
 }
 
 impl Room for Semaphores {
@@ -55,8 +63,10 @@ impl Room for Semaphores {
     fn roles() -> Vec<()> {
         vec![()]
     }
-    fn may((): (), _: &[Op]) -> Vec<Op> {
-        vec![Op::Try(1), Op::Try(2), Op::Acquire(1), Op::Acquire(2), Op::Release(1), Op::Release(2), Op::Close]
+    fn may((): (), done: &[Op]) -> Vec<Op> {
+        let all =
+            [Op::Try(1), Op::Try(2), Op::Acquire(1), Op::Acquire(2), Op::Release(1), Op::Release(2), Op::Forget(1), Op::Close];
+        all.into_iter().chain(done.is_empty().then_some(Op::ReleaseAll)).collect()
     }
     fn waits(op: Op) -> &'static [Waiting] {
         if matches!(op, Op::Acquire(_)) { WAITS } else { &[] }
@@ -89,7 +99,9 @@ impl<H: RoomHost> Real<Semaphores, H> for Semaphore<H, Wakes<H>> {
         Begun::Over(match op {
             Op::Try(n) => answer(self.try_acquire(n)),
             Op::Acquire(n) => return Begun::Waits(Box::new(self.acquire(n))),
-            Op::Release(n) => self.release(n).map(|()| Answer::Done).expect("they are few"),
+            Op::Release(n) => self.release(n).map_or(Answer::TooMany, |()| Answer::Done),
+            Op::ReleaseAll => self.release(MAX_PERMITS).map_or(Answer::TooMany, |()| Answer::Done),
+            Op::Forget(n) => Answer::Gone(self.with(|state| state.forget(n))),
             Op::Close => {
                 self.close();
                 Answer::Done
@@ -140,6 +152,16 @@ impl Counts {
         Answer::Done
     }
 
+    fn release(&mut self, n: usize, by: CallId) -> Answer {
+        if self.free + n > MAX_PERMITS {
+            return Answer::TooMany;
+        }
+        self.free += n;
+        self.released.push(by);
+        self.serve();
+        Answer::Done
+    }
+
     /// Serves from the front, as long as the first can have what it wants.
     fn serve(&mut self) {
         while let Some(&first) = self.queue.first() {
@@ -160,10 +182,12 @@ impl Counts {
                 self.places[me.thread] = Place::Wants(n);
                 return None;
             }
-            Op::Release(n) => {
-                self.free += n;
-                self.released.push(me);
-                self.serve();
+            Op::Release(n) => return Some(self.release(n, me)),
+            Op::ReleaseAll => return Some(self.release(MAX_PERMITS, me)),
+            Op::Forget(n) => {
+                let gone = n.min(self.free);
+                self.free -= gone;
+                return Some(Answer::Gone(gone));
             }
             Op::Close => {
                 self.closed.get_or_insert(me);

@@ -52,7 +52,6 @@ pub mod owned_tasks;
 pub mod requests;
 pub mod scope;
 pub mod select;
-pub mod semaphore;
 pub mod sockets;
 pub mod spinning;
 pub mod syscall;
