@@ -4,6 +4,7 @@ use kernel::{STEPS, Step, hits, switch_on};
 use spinpark_rooms::explore::{Declared, shape_name};
 use spinpark_rooms::program::LADDER;
 use spinpark_rooms::rooms::ROOMS;
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,8 +20,9 @@ fn main() -> ExitCode {
     if let ["one", id, name] = args[..] {
         return one(id.parse().expect("a mistake's number"), find(&name).expect("a room"));
     }
-    let declared = ROOMS.iter().map(|room| room.name).filter(|name| STEPS.iter().any(|step| is_patch_of(step, name)));
-    let declared: Vec<&str> = declared.collect();
+    let patches = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rooms/variants");
+    let has_patches = |name: &&str| patches.join(format!("{name}.toml")).exists();
+    let declared: Vec<&str> = ROOMS.iter().map(|room| room.name).filter(has_patches).collect();
     let rooms = if names == ["all"] { declared.clone() } else { names };
     if rooms.is_empty() || !rooms.iter().all(|name| find(name).is_some()) {
         eprintln!("{USAGE}\nrooms with patches: {}", declared.join(", "));
@@ -35,7 +37,7 @@ Plays the client programs of a room on its source with one mistake in it, each i
 verification/rooms/variants/ROOM.toml, of which each must die; or with every small mistake there is, of which some are argued
 in verification/survivors.toml.";
 
-/// Is it one of those of `verification/rooms/variants`?
+/// Is it one that was made by hand?
 fn is_patch_of(step: &Step, room: &str) -> bool {
     step.kind == "edited" && is_in(step, room)
 }

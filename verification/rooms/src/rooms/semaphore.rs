@@ -64,8 +64,16 @@ impl Room for Semaphores {
         vec![()]
     }
     fn may((): (), done: &[Op]) -> Vec<Op> {
-        let all =
-            [Op::Try(1), Op::Try(2), Op::Acquire(1), Op::Acquire(2), Op::Release(1), Op::Release(2), Op::Forget(1), Op::Close];
+        let all = [
+            Op::Try(1),
+            Op::Try(2),
+            Op::Acquire(1),
+            Op::Acquire(2),
+            Op::Release(1),
+            Op::Release(2),
+            Op::Forget(1),
+            Op::Close,
+        ];
         all.into_iter().chain(done.is_empty().then_some(Op::ReleaseAll)).collect()
     }
     fn waits(op: Op) -> &'static [Waiting] {
