@@ -1,6 +1,6 @@
 //! What a channel may answer, as a list would: histories that are right, and wrong ones.
 
-use spinpark_proptests::linear::{Record, Spec, linearize};
+use spinpark_proptests::linear::{Record, Spec};
 
 /// One call after the other, on one thread.
 fn one_after_the_other<C: Copy>(calls: &[C]) -> Vec<Record<C>> {

@@ -121,7 +121,7 @@ def explore(client, model, folder, binary, deep=False, sitting=60.0, heard=lambd
 
 def part_of(model, content, sitting, deep, number=0):
     """One sitting at a part of an exploration; `content`: its checkpoint, or nothing at the beginning."""
-    arguments = ["run", model, "--engine", "rc11", "--jobs", "1", "--checkpoint", "part.json"]
+    arguments = ["run", model, "--engine", "rc11", "--jobs", "1", "--checkpoint", "part.json", "--leave-checkpoint"]
     arguments += ["--seconds", str(sitting), "--json", jobs.RESULT, "--schedules", "schedules"]
     inputs = () if content is None else (("part.json", content),)
     results = (jobs.RESULT, "part.json")

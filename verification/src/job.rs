@@ -17,6 +17,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command};
 use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 use std::{env, io, thread};
@@ -41,6 +42,8 @@ pub struct Order {
     pub jobs: NonZeroUsize,
     /// rc11: where the state of the exploration is kept.
     pub checkpoint: Option<PathBuf>,
+    /// That file stays when nothing is left.
+    pub leaves_checkpoint: bool,
     /// Only this execution, written down.
     pub script: Option<Script>,
     /// Its failure will be read: a schedule that was sampled is made shorter.
@@ -71,7 +74,18 @@ impl Order {
     pub fn new(model: &str, engine: Engine, bounds: Bounds, mutant: Option<&str>, seed: u64) -> Order {
         let (model, mutant) = (model.to_owned(), mutant.map(str::to_owned));
         let (jobs, checkpoint, script) = (NonZeroUsize::MIN, None, None);
-        Order { model, engine, bounds, mutant, seed, jobs, checkpoint, script, is_read: false }
+        Order {
+            model,
+            engine,
+            bounds,
+            mutant,
+            seed,
+            jobs,
+            checkpoint,
+            leaves_checkpoint: false,
+            script,
+            is_read: false,
+        }
     }
 
     /// The job that it orders.
@@ -105,6 +119,7 @@ impl Order {
 /// If the order cannot be read or the news not be written.
 pub fn work() -> Result<(), String> {
     let order: Order = worker::order()?;
+    worker::LEAVES_CHECKPOINT.store(order.leaves_checkpoint, Relaxed);
     let job = order.job()?;
     if order.script.is_some() {
         say(&News::Replayed(Box::new(schedule::here(&order))));

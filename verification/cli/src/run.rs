@@ -42,6 +42,9 @@ pub(crate) struct Sitting {
     /// Stops after so many seconds, about. What is left stands in the checkpoint's file, for the next sitting.
     #[arg(long, value_name = "S", requires = "checkpoint", value_parser = crate::seconds)]
     seconds: Option<f64>,
+    /// Leaves the checkpoint's file when nothing is left: verification/fleet adds up what it counts.
+    #[arg(long, hide = true, requires = "checkpoint")]
+    leave_checkpoint: bool,
 }
 
 pub(crate) fn everything(whole: &Whole, how: &How) -> Result<(), Stop> {
@@ -103,7 +106,7 @@ pub(crate) fn some(
     how: &How,
     watches: bool,
     mutant: Option<&str>,
-    Sitting { checkpoint, seconds }: Sitting,
+    Sitting { checkpoint, seconds, leave_checkpoint }: Sitting,
 ) -> Result<(), Stop> {
     how.refuse("run", &["--record"])?;
     how.check_files()?;
@@ -126,6 +129,7 @@ pub(crate) fn some(
         (_, None) => (),
         ([order], checkpoint) if order.engine == Engine::Rc11 => {
             order.checkpoint = checkpoint;
+            order.leaves_checkpoint = leave_checkpoint;
             order.bounds.seconds = seconds.unwrap_or(order.bounds.seconds);
         }
         (many, _) => {

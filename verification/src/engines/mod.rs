@@ -26,6 +26,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Who explores.
@@ -427,7 +428,11 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
     let report = match job.checkpoint {
         None => rc11::engine::explore(&config, body, tell),
         Some(path) => {
-            let config = rc11::engine::Config { stop: Some(Arc::clone(&worker::STOP)), ..config };
+            let config = rc11::engine::Config {
+                stop: Some(Arc::clone(&worker::STOP)),
+                leaves_checkpoint: worker::LEAVES_CHECKPOINT.load(Relaxed),
+                ..config
+            };
             match rc11::engine::explore_with_checkpoint(&config, &subject(&job), path, body, tell) {
                 Ok(report) => report,
                 Err(why) => {
@@ -441,7 +446,7 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
     let estimate = report.tally.estimate();
     let rc11::engine::Tally { executions, plays, outcomes, peak_bytes, .. } = report.tally;
     let reached = spinpark_rooms::explore::take_reached();
-    let reached = (reached.histories > 0).then(|| (reached.to_string(), executions));
+    let reached = (reached.histories > 0 && job.checkpoint.is_none()).then(|| (reached.to_string(), executions));
     let outcomes: BTreeMap<String, u64> = outcomes.into_iter().chain(reached).collect();
     EXECUTIONS.with(|all| *all.outcomes.borrow_mut() = outcomes.into());
     let failure = report.failure.map(|found| (rc11_message(&found), Some(Script::Graph(Box::new(found.graph)))));

@@ -109,7 +109,8 @@ pub(crate) fn explore_subject(
         });
         report.add(more);
         let is_finished = report.left.is_empty() && report.failure.is_none();
-        let entry = (!is_finished).then(|| Entry::of(subject, first, bounds(config), &report));
+        let entry =
+            (!is_finished || config.leaves_checkpoint).then(|| Entry::of(subject, first, bounds(config), &report));
         file.put(subject, entry)?;
     }
     Ok(report)

@@ -47,6 +47,8 @@ pub struct Config {
     pub at_graph: Option<AtGraph>,
     /// Set by another thread, it ends the exploration soon, as if its time was over.
     pub stop: Option<Arc<AtomicBool>>,
+    /// A checkpoint's file stays when nothing is left: for a program that adds up what several explorations of parts have found.
+    pub leaves_checkpoint: bool,
     /// Asked when all threads of an execution have come to their end: how it ended, if the closure does not say so; or what is
     /// wrong with it nevertheless.
     pub at_end: Option<AtEnd>,
@@ -84,6 +86,7 @@ impl Default for Config {
             seed: None,
             at_graph: None,
             stop: None,
+            leaves_checkpoint: false,
             at_end: None,
         }
     }
