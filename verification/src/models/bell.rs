@@ -6,6 +6,9 @@ use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, loom, rc11, rc11_spurious, sc, tso};
 use crate::mutation::mutant::Mutant;
+use spinpark_kernel::waits::at_rest::AtRest;
+use spinpark_kernel::waits::bell::{Bell, Counts};
+use std::sync::Arc;
 
 /// It is woken while it polls, or before, or as it goes to sleep.
 fn a_wake_beside_the_poll<H: ModelHost>() -> String {
@@ -65,11 +68,7 @@ fn a_close_beside_a_wake<H: ModelHost>() -> String {
     let ended = waiter.block_on_in_a_task();
     H::join(waker);
     H::join(closer);
-    match ended {
-        Some(_) => "ready",
-        None => "closed",
-    }
-    .to_owned()
+    ended.map_or("closed", |_| "ready").to_owned()
 }
 
 /// A task that waits with its thread is woken, and nobody shuts down.
@@ -92,6 +91,47 @@ fn a_wake_beside_the_question<H: ModelHost>() -> String {
     let woken = waiter.gives_up(|| H::join(waker));
     assert!(woken, "a thread that was woken gives up");
     "woken".to_owned()
+}
+
+/// A bell whose thread is counted.
+struct Told<H: ModelHost> {
+    at_rest: Arc<AtRest<H>>,
+    bell: Bell<H, Counted<H>>,
+}
+
+struct Counted<H: ModelHost>(Arc<AtRest<H>>);
+
+impl<H: ModelHost> Counts for Counted<H> {
+    fn enter(&self) {
+        self.0.enter();
+    }
+    fn leave(&self) {
+        self.0.leave();
+    }
+}
+
+/// A thread is told that it waits in vain, and is woken at that moment; then it waits again.
+fn a_ring_beside_the_end_of_the_wait<H: ModelHost>() -> String {
+    let at_rest = Arc::new(AtRest::new());
+    let told = Arc::new(Told::<H> { bell: Bell::counted_by(Counted(Arc::clone(&at_rest))), at_rest });
+    let waker = party::<H, _, _>("waker", &told, |told| told.bell.ring());
+    let in_vain = || Err::<(), ()>(());
+    let first = told.bell.wait(in_vain);
+    H::join(waker);
+    assert!(first.is_ok() || told.bell.wait(in_vain).is_ok(), "it gives up, and the ring is lost");
+    assert!(told.at_rest.are_all(|| Some(0), || true), "none waits, and one is counted");
+    format!("woken: {}", first.is_ok())
+}
+
+/// Two that wait are woken at once.
+fn two_are_woken_at_once<H: ModelHost>() -> String {
+    let at_rest = Arc::new(AtRest::<H>::new());
+    (0..2).for_each(|_| at_rest.enter());
+    let other = party::<H, _, _>("waker", &at_rest, |at_rest| at_rest.leave());
+    at_rest.leave();
+    H::join(other);
+    assert!(at_rest.are_all(|| Some(0), || true), "none waits, and one is counted");
+    "none is counted".to_owned()
 }
 
 /// Another comes and goes beside it.
@@ -228,8 +268,7 @@ const CLOSE: &str = "bell::nobody_waits_after_the_end::a_close_beside_the_wait";
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("bell::no_wake_is_missed::a_wake_beside_the_poll", a_wake_beside_the_poll,
-        claim: "a thread that waits for a future, and is woken while it polls, before or after, polls again, and sees what was \
-            written before it was woken",
+        claim: "a thread that waits for a future, and is woken at any time, polls again, and sees what was written before that",
         size: "2 threads, 1 wake",
         invariants: [73],
         must_reach: ["polled 1", "polled 2"],
@@ -296,6 +335,18 @@ pub const MODELS: &[Model] = &[
         invariants: [127],
         must_reach: ["answered"],
         runs: [rc11(), sc()]),
+    crate::model!("bell::a_deadlock_is_one::two_are_woken_at_once", two_are_woken_at_once,
+        claim: "two that are woken at once are both out of the count",
+        size: "2 threads, 2 wakes",
+        invariants: [127],
+        must_reach: ["none is counted"],
+        runs: [rc11(), loom(), sc()]),
+    crate::model!("bell::a_deadlock_is_one::a_ring_beside_the_end_of_the_wait", a_ring_beside_the_end_of_the_wait,
+        claim: "a thread that gives up, and is woken at that moment, is taken out of the count once, and the ring is not lost",
+        size: "2 threads, 1 wake, 2 waits",
+        invariants: [73, 127],
+        must_reach: ["woken: true", "woken: false"],
+        runs: [rc11(), loom(), sc()]),
     crate::model!("bell::a_deadlock_is_one::a_thread_wakes_a_task", a_thread_wakes_a_task,
         claim: "the same of a task that waits with its thread, and was woken by a thread that waits now",
         size: "3 threads, 3 wakes",

@@ -10,7 +10,7 @@
 //! | sleeps, until it is woken                        | unlocks; wakes                                 |
 //! | or, dropped: gives its waiter back               |                                                |
 //!
-//! Checked by: verification/src/models/{wait_group,cond,notify,watch,broadcast,barrier}.rs
+//! Checked by: verification/src/models/{cond,broadcast,barrier}.rs, verification/rooms/src/rooms/{wait_group,notify,watch}.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::queue::{Outcome, Renewed, WaitQueue, Waiter, Waiters};
