@@ -360,7 +360,7 @@ fn runtime() -> Runtime {
 
 fn told<T>(outcome: Result<T, JoinError>) -> Result<(), Deadlock> {
     match outcome {
-        Err(JoinError::Deadlock(deadlock)) => Err(deadlock),
+        Err(JoinError::Deadlock(deadlock, _)) => Err(deadlock),
         _ => Ok(()),
     }
 }

@@ -563,7 +563,7 @@ mod a_wait_without_end {
         for n in 0..50 {
             let runtime = with_procs(2, seed(n));
             let mut waits = runtime.spawn(pending::<()>());
-            let Err(JoinError::Deadlock(deadlock)) = waits.join_mut() else { panic!("it has no end") };
+            let Err(JoinError::Deadlock(deadlock, _)) = waits.join_mut() else { panic!("it has no end") };
             assert_eq!(deadlock.tasks().len(), 1);
             waits.abort();
             assert!(matches!(waits.join(), Err(JoinError::Aborted)));
@@ -608,7 +608,7 @@ mod a_wait_without_end {
             let handle = runtime.handle();
             let mut waits = runtime.go(move || handle.block_on(pending::<()>()).is_err());
             // The thread that has built it gets the error first.
-            let Err(JoinError::Deadlock(_)) = waits.join_mut() else { panic!("it has no end") };
+            let Err(JoinError::Deadlock(..)) = waits.join_mut() else { panic!("it has no end") };
             drop(runtime); // now it is told, and ends
             assert!(waits.is_finished());
         }

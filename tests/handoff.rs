@@ -512,7 +512,7 @@ mod a_deadlock {
 
     fn deadlock<T: std::fmt::Debug>(outcome: Result<T, JoinError>) -> Deadlock {
         match outcome {
-            Err(JoinError::Deadlock(deadlock)) => deadlock,
+            Err(JoinError::Deadlock(deadlock, _)) => deadlock,
             other => panic!("no deadlock: {other:?}"),
         }
     }
@@ -546,7 +546,7 @@ mod a_deadlock {
         let (give, given) = mpsc::channel::<JoinHandle<&str>>();
         let (tell, told) = mpsc::channel();
         let or_tell = move |outcome| match outcome {
-            Err(JoinError::Deadlock(deadlock)) => tell.send(deadlock).map(|()| "was told").expect("the test waits"),
+            Err(JoinError::Deadlock(deadlock, _)) => tell.send(deadlock).map(|()| "was told").expect("the test waits"),
             Ok(value) => value,
             other => panic!("{other:?}"),
         };
@@ -570,7 +570,7 @@ mod a_deadlock {
         let task = on_its_thread(&runtime, || {
             let mut handle = go(|| 7);
             match handle.join_mut() {
-                Err(JoinError::Deadlock(deadlock)) => (deadlock, handle),
+                Err(JoinError::Deadlock(deadlock, _)) => (deadlock, handle),
                 other => panic!("there is no second thread: {other:?}"),
             }
         });

@@ -95,7 +95,7 @@ impl<T> JoinHandle<T> {
     ///
     /// let runtime = spinpark::Runtime::builder().deterministic(1).build()?;
     /// let mut task = runtime.spawn(std::future::pending::<()>());
-    /// assert!(matches!(task.join_mut(), Err(JoinError::Deadlock(_)))); // nothing can end it but us
+    /// assert!(matches!(task.join_mut(), Err(JoinError::Deadlock(..)))); // nothing can end it but us
     /// task.abort();
     /// assert!(matches!(task.join_mut(), Err(JoinError::Aborted)));
     /// # Ok(())
@@ -125,7 +125,7 @@ impl<T> JoinHandle<T> {
         };
         unmet.unwrap_or_else(|unmet| {
             Err(match unmet {
-                Unmet::Deadlock(deadlock) => JoinError::Deadlock(deadlock),
+                Unmet::Deadlock(deadlock) => JoinError::Deadlock(deadlock, self.id()),
                 Unmet::Closed => JoinError::Closed,
             })
         })
@@ -241,8 +241,8 @@ pub enum JoinError {
     /// Its runtime was shut down before it ended.
     ShutDown,
     /// It will never finish, nor will the caller's task if it goes on waiting: each task of the runtime waits for
-    /// another. See [`join_mut`](JoinHandle::join_mut).
-    Deadlock(Deadlock),
+    /// another. The number is that of the task that was to be joined. See [`join_mut`](JoinHandle::join_mut).
+    Deadlock(Deadlock, TaskId),
     /// The runtime is being shut down, and starts no task any more; this one may be among those that it gives back.
     Closed,
     /// It has not finished, and cannot go on: the caller has stopped the world.
@@ -310,7 +310,7 @@ impl fmt::Display for JoinError {
             JoinError::Panicked(panic) => panic.fmt(f),
             JoinError::Aborted => f.write_str("task was aborted"),
             JoinError::ShutDown => f.write_str("the task did not run to its end: its runtime was shut down before"),
-            JoinError::Deadlock(deadlock) => deadlock.fmt(f),
+            JoinError::Deadlock(deadlock, _) => deadlock.fmt(f),
             JoinError::Closed => f.write_str(
                 "the runtime is being shut down and starts no more tasks, perhaps not this one either: join it from \
                  outside, after shutdown",

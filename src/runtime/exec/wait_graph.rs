@@ -218,7 +218,7 @@ impl Deadlock {
     /// let runtime = spinpark::Runtime::builder().procs(1).max_threads(1).build()?;
     /// // Each joins one more, until a thread is wanted that may not be.
     /// let error = runtime.go(|| go(|| 1).join()).join()?;
-    /// if let Err(JoinError::Deadlock(deadlock)) = error {
+    /// if let Err(JoinError::Deadlock(deadlock, _)) = error {
     ///     assert_eq!(deadlock.max_threads(), Some(1));
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
