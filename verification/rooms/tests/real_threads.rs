@@ -144,10 +144,12 @@ mod the_specification_explains_what_others_have_built {
                     self.0.add_permits(n);
                     Begun::Over(semaphore::Answer::Done)
                 }
+                semaphore::Op::Forget(n) => Begun::Over(semaphore::Answer::Gone(self.0.forget_permits(n))),
                 semaphore::Op::Close => {
                     self.0.close();
                     Begun::Over(semaphore::Answer::Done)
                 }
+                semaphore::Op::ReleaseAll => unreachable!("it panics, and is not tried"),
             }
         }
     }
