@@ -38,7 +38,7 @@ pub struct Config {
     /// Done once on each thread that explores, before it does.
     pub on_thread: Option<Arc<dyn Fn() + Send + Sync>>,
     /// Executions that take more preemptions than this are left out, and then the exploration is no proof: see
-    /// [`Tally::preempted`]. `None`: all are explored.
+    /// [`Tally::preempted`](super::Tally::preempted). `None`: all are explored.
     pub preemptions: Option<usize>,
     /// With a bound of executions or of time, the first half of it goes along random branches every other turn, by this seed,
     /// and the rest depth first. Without a bound, or `None`: all does.

@@ -26,7 +26,7 @@ pub struct Tally {
     /// Which loops were left before their end, and why.
     #[serde(default)]
     pub cut: BTreeSet<String>,
-    /// How many branches were left out because they take too many preemptions: [`Config::preemptions`].
+    /// How many branches were left out because they take too many preemptions: [`Config::preemptions`](super::Config::preemptions).
     #[serde(default)]
     pub preempted: u64,
     /// How many times a loop was shown to have no end: its thread waits.

@@ -233,7 +233,7 @@ pub struct Event {
     pub thread: u8,
     /// Which of its thread's, from 0.
     pub idx: u16,
-    /// Of a read: the number of the write that it reads, or [`INIT`].
+    /// Of a read: the number of the write that it reads, or [`INIT`](super::INIT).
     pub rf: u16,
     /// Of a write: its rank in its location's order. The first value has rank 0.
     pub mo: u16,
