@@ -224,8 +224,8 @@ mod a_trace {
         assert_eq!(queues.collect::<Vec<_>>(), [Queue::Next(0); 6]);
     }
 
-    #[test]
-    fn knows_who_stole_what() {
+    /// How many thefts a trace of twenty tasks tells, each of which is checked.
+    fn thefts() -> usize {
         let recorder = Recorder::new();
         let runtime = Runtime::builder().procs(2).record(&recorder).build().expect("a runtime");
         let tasks = runtime.spawn(async {
@@ -249,7 +249,13 @@ mod a_trace {
             });
             assert!(run.is_some() && from == Some(From::Stolen(*victim)), "{record}");
         }
-        assert!(thefts > 0, "{trace}");
+        thefts
+    }
+
+    #[test]
+    fn knows_who_stole_what() {
+        // On a busy machine the other M may come too late.
+        assert!((0..50).any(|_| thefts() > 0), "none in 50 traces");
     }
 
     #[test]
