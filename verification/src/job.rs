@@ -4,7 +4,7 @@
 //! and loom explores on one core only.
 
 use crate::engines::shrink::shrink;
-use crate::engines::{self, Bounds, Engine, Failure, Job, Outcome, Script, Verdict};
+use crate::engines::{self, Bounds, Checkpoint, Engine, Failure, Job, Outcome, Script, Verdict};
 use crate::hosts::wrap::trace::Step;
 use crate::model::{self, Model};
 use crate::mutation::mutant::{self, Mutant};
@@ -17,7 +17,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command};
 use std::rc::Rc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 use std::{env, io, thread};
@@ -94,9 +93,10 @@ impl Order {
     /// If there is no such model, or no such mutant.
     pub fn job(&self) -> Result<Job<'_>, String> {
         let (model, mutant) = self.find()?;
-        let Order { engine, bounds, seed, jobs, ref checkpoint, .. } = *self;
+        let Order { engine, bounds, seed, jobs, ref checkpoint, leaves_checkpoint: stays, .. } = *self;
         let mutation = mutant.map(|mutant| mutant.mutation);
-        Ok(Job { model, engine, bounds, mutation, seed, jobs, checkpoint: checkpoint.as_deref() })
+        let checkpoint = checkpoint.as_deref().map(|path| Checkpoint { path, stays });
+        Ok(Job { model, engine, bounds, mutation, seed, jobs, checkpoint })
     }
 
     /// The model it is about.
@@ -119,7 +119,6 @@ impl Order {
 /// If the order cannot be read or the news not be written.
 pub fn work() -> Result<(), String> {
     let order: Order = worker::order()?;
-    worker::LEAVES_CHECKPOINT.store(order.leaves_checkpoint, Relaxed);
     let job = order.job()?;
     if order.script.is_some() {
         say(&News::Replayed(Box::new(schedule::here(&order))));

@@ -15,9 +15,6 @@ use std::thread;
 /// The worker's side: it was told to stop, and to say how far it has come.
 pub static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// The worker's side: a checkpoint's file stays when nothing is left.
-pub(crate) static LEAVES_CHECKPOINT: AtomicBool = AtomicBool::new(false);
-
 /// Starts `command`, a worker, with its order. It answers on its standard output. Do not drop its standard input before it
 /// has answered.
 ///

@@ -50,6 +50,17 @@ mod a_checkpoint {
     }
 
     #[test]
+    fn stays_at_the_end_only_if_that_is_asked() {
+        let folder = folder();
+        let state = folder.path().join("state");
+        for (more, stays) in [(&[][..], false), (&["--leave-checkpoint"][..], true)] {
+            let arguments = [&SMALL[..], &["--checkpoint", "state"], more].concat();
+            assert_eq!(verify(folder.path(), &arguments).status.code(), Some(0));
+            assert_eq!(state.exists(), stays, "{more:?}");
+        }
+    }
+
+    #[test]
     fn of_another_model_is_a_usage_error() {
         let folder = folder();
         let arguments = [&LARGE[..], &["--deep", "--checkpoint", "state", "--seconds", "0.5"]].concat();

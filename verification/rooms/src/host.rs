@@ -124,7 +124,8 @@ impl RoomHost for Rc11 {
         rc11::engine::at_the_latest(moment)
     }
     fn is_before(one: Moment, other: Moment) -> bool {
-        is_before(one, other)
+        // A thread that has done nothing is before no other: nothing of it can be known.
+        one.events > 0 && one.is_known_at(&other)
     }
     fn is_seen(one: Moment, other: Moment) -> bool {
         one.is_known_at(&other)
@@ -139,9 +140,4 @@ impl RoomHost for Rc11 {
     fn start(body: impl FnOnce() + Send + 'static) {
         drop(rc11::engine::fork("client", body));
     }
-}
-
-/// Of two moments of RC11. A thread that has done nothing is before no other: nothing of it can be known.
-pub fn is_before(one: Moment, other: Moment) -> bool {
-    one.events > 0 && one.is_known_at(&other)
 }

@@ -12,9 +12,6 @@ const THREADS: usize = 32;
 thread_local! {
     /// How many values each thread of the execution has dropped. On real cores a thread has its own.
     static DROPPED: RefCell<[usize; THREADS]> = const { RefCell::new([0; THREADS]) };
-}
-
-thread_local! {
     /// How many each thread had dropped when its call began.
     static BEFORE: RefCell<[usize; THREADS]> = const { RefCell::new([0; THREADS]) };
 }

@@ -26,7 +26,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Who explores.
@@ -249,7 +248,16 @@ pub struct Job<'a> {
     /// On how many threads of the machine, if the engine can use more than one.
     pub jobs: NonZeroUsize,
     /// rc11: where the state of the exploration is kept, so that it can be gone on with.
-    pub checkpoint: Option<&'a Path>,
+    pub checkpoint: Option<Checkpoint<'a>>,
+}
+
+/// Where an exploration keeps its state.
+#[derive(Debug, Clone, Copy)]
+pub struct Checkpoint<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// It stays when nothing is left.
+    pub stays: bool,
 }
 
 /// Told now and then how far a run is: executions, and which part of the whole is done, where that can be guessed.
@@ -427,12 +435,9 @@ fn explore_by_rc11(job: Job<'_>, script: Option<&Script>, progress: &Progress) -
     let tell = |tally: &rc11::engine::Tally| progress(tally.executions, Some(tally.done));
     let report = match job.checkpoint {
         None => rc11::engine::explore(&config, body, tell),
-        Some(path) => {
-            let config = rc11::engine::Config {
-                stop: Some(Arc::clone(&worker::STOP)),
-                leaves_checkpoint: worker::LEAVES_CHECKPOINT.load(Relaxed),
-                ..config
-            };
+        Some(Checkpoint { path, stays }) => {
+            let config =
+                rc11::engine::Config { stop: Some(Arc::clone(&worker::STOP)), leaves_checkpoint: stays, ..config };
             match rc11::engine::explore_with_checkpoint(&config, &subject(&job), path, body, tell) {
                 Ok(report) => report,
                 Err(why) => {

@@ -3,28 +3,27 @@
 use crate::hosts::any::{self, Kind};
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::Trace;
-use rc11::engine::Moment;
-use spinpark_rooms::host::{RoomHost, is_before};
+use spinpark_rooms::host::{Rc11, RoomHost};
 
 impl<H: ModelHost> RoomHost for Trace<H> {
-    type Moment = Moment;
-    fn moment() -> Moment {
-        rc11::engine::moment()
+    type Moment = <Rc11 as RoomHost>::Moment;
+    fn moment() -> Self::Moment {
+        Rc11::moment()
     }
-    fn at_the_latest(moment: Moment) -> Moment {
-        rc11::engine::at_the_latest(moment)
+    fn at_the_latest(moment: Self::Moment) -> Self::Moment {
+        Rc11::at_the_latest(moment)
     }
-    fn is_before(one: Moment, other: Moment) -> bool {
-        is_before(one, other)
+    fn is_before(one: Self::Moment, other: Self::Moment) -> bool {
+        Rc11::is_before(one, other)
     }
-    fn is_seen(one: Moment, other: Moment) -> bool {
-        one.is_known_at(&other)
+    fn is_seen(one: Self::Moment, other: Self::Moment) -> bool {
+        Rc11::is_seen(one, other)
     }
     fn me() -> usize {
-        rc11::engine::me()
+        Rc11::me()
     }
     fn holds_a_lock() -> bool {
-        rc11::engine::holds_a_lock()
+        Rc11::holds_a_lock()
     }
     #[track_caller]
     fn start(body: impl FnOnce() + Send + 'static) {

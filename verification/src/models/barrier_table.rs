@@ -1,5 +1,5 @@
-//! A barrier that is polled by hand, one step after the other: every few steps. A list
-//! says who must be woken, each time, and what each poll must answer.
+//! A barrier that is polled by hand, one step after the other: every few steps. A list says which party must be woken, each time, and
+//! what each poll must answer.
 
 use crate::harness::common::any_of;
 use crate::harness::told::{Log, Told, waker};
@@ -11,13 +11,13 @@ use std::sync::Arc;
 /// Those that wait, the oldest first, and by which waker; and who was woken.
 #[derive(Default)]
 struct Line {
-    queue: Vec<(usize, Option<u64>)>,
+    queue: Vec<(usize, u64)>,
     woken: Vec<u64>,
 }
 
 impl Line {
     /// It waits by this waker now.
-    fn waits(&mut self, i: usize, waker: Option<u64>) {
+    fn waits(&mut self, i: usize, waker: u64) {
         match self.queue.iter_mut().find(|(other, _)| *other == i) {
             Some(place) => place.1 = waker,
             None => self.queue.push((i, waker)),
@@ -28,17 +28,8 @@ impl Line {
         self.queue.iter().any(|(other, _)| *other == i)
     }
 
-    fn serve_one(&mut self) -> Option<usize> {
-        if self.queue.is_empty() {
-            return None;
-        }
-        let (i, waker) = self.queue.remove(0);
-        self.woken.extend(waker);
-        Some(i)
-    }
-
-    fn serve_all(&mut self) -> Vec<usize> {
-        std::iter::from_fn(|| self.serve_one()).collect()
+    fn serve_all(&mut self) {
+        self.woken.extend(self.queue.drain(..).map(|(_, waker)| waker));
     }
 
     fn leaves(&mut self, i: usize) {
@@ -95,7 +86,7 @@ fn steps_of_a_barrier<H: ModelHost>() -> String {
                 };
                 assert!(polled == expected, "{op:?}: {polled:?}, and not {expected:?}");
                 if expected.is_pending() {
-                    line.waits(i, Some(waker(i, by)));
+                    line.waits(i, waker(i, by));
                 }
             }
             Drop(i) => {
@@ -109,7 +100,7 @@ fn steps_of_a_barrier<H: ModelHost>() -> String {
     }
     drop(waits);
     log.check(&mut line.woken, &"the end");
-    format!("for {parties}, round {round}, somebody waited: {}", (0..3).any(|i| line.is_in(i)))
+    format!("for {parties}, round {round}, a party waits: {}", (0..3).any(|i| line.is_in(i)))
 }
 
 /// The models.
@@ -118,5 +109,5 @@ pub const MODELS: &[Model] =
         claim: "parties that are polled, polled again and dropped are counted, led and woken as a list would",
         size: "1 thread; 3 parties, a barrier for 0 to 3, 5 steps of 7 kinds",
         invariants: [117],
-        must_reach: ["for 0, round 4", "for 2, round 2", "for 3, round 1", "for 3, round 0, somebody waited: true"],
+        must_reach: ["for 0, round 4", "for 2, round 2", "for 3, round 1", "for 3, round 0, a party waits: true"],
         runs: [sc()])];

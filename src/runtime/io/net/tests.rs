@@ -412,20 +412,27 @@ mod a_connection {
         });
     }
 
+    /// So many tasks that read by the trait, and how often they are polled.
+    fn readers_by_the_trait(
+        ours: TcpStream,
+        many: usize,
+    ) -> (Vec<impl Future<Output = io::Result<usize>>>, Arc<AtomicUsize>) {
+        let (ours, polls) = (Arc::new(ours), Arc::new(AtomicUsize::new(0)));
+        let reader = |_| {
+            let (ours, polls) = (Arc::clone(&ours), Arc::clone(&polls));
+            spawn(poll_fn(move |cx| {
+                polls.fetch_add(1, Relaxed);
+                Pin::new(&mut &*ours).poll_read(cx, &mut [0])
+            }))
+        };
+        ((0..many).map(reader).collect(), polls)
+    }
+
     #[test]
     fn has_readers_by_the_trait_that_do_not_wake_each_other() {
         run(async {
             let (ours, theirs) = connection().await;
-            let (ours, polls) = (Arc::new(ours), Arc::new(AtomicUsize::new(0)));
-            let readers: Vec<_> = (0..crate::waits::readiness::SLOTS)
-                .map(|_| {
-                    let (ours, polls) = (Arc::clone(&ours), Arc::clone(&polls));
-                    spawn(poll_fn(move |cx| {
-                        polls.fetch_add(1, Relaxed);
-                        Pin::new(&mut &*ours).poll_read(cx, &mut [0])
-                    }))
-                })
-                .collect();
+            let (readers, polls) = readers_by_the_trait(ours, crate::waits::readiness::SLOTS);
             sleep(Duration::from_millis(50)).await;
             let polls = polls.load(Relaxed);
             assert!(polls <= 2 * readers.len(), "nothing has come, and they were polled {polls} times");
@@ -440,17 +447,8 @@ mod a_connection {
     fn forgets_the_oldest_of_too_many_readers_by_the_trait() {
         run(async {
             let (ours, _theirs) = connection().await;
-            let (ours, polls) = (Arc::new(ours), Arc::new(AtomicUsize::new(0)));
             let many = 3 * crate::waits::readiness::SLOTS;
-            let _readers: Vec<_> = (0..many)
-                .map(|_| {
-                    let (ours, polls) = (Arc::clone(&ours), Arc::clone(&polls));
-                    spawn(poll_fn(move |cx| {
-                        polls.fetch_add(1, Relaxed);
-                        Pin::new(&mut &*ours).poll_read(cx, &mut [0])
-                    }))
-                })
-                .collect();
+            let (_readers, polls) = readers_by_the_trait(ours, many);
             sleep(Duration::from_millis(50)).await;
             assert!(polls.load(Relaxed) <= 2 * many, "nothing has come, and they were polled {polls:?} times");
         });

@@ -68,19 +68,10 @@ impl Lie {
     /// What a word counts as: itself, unless it is an address in a block, or at its end.
     #[inline]
     fn name(&self, word: u64) -> u64 {
-        let address = word as usize;
-        let [(first, ..), .., (last, end, _)] = self.blocks[..] else { return self.name_of_one(word) };
-        if address < first || address > end.max(last) {
-            return Lie::name_of_other(word);
-        }
-        let behind = self.blocks.partition_point(|&(begins, ..)| begins <= address);
-        Lie::name_in(self.blocks[behind - 1], word)
-    }
-
-    fn name_of_one(&self, word: u64) -> u64 {
-        match self.blocks.first() {
-            Some(&one) if one.0 as u64 <= word => Lie::name_in(one, word),
-            _ => Lie::name_of_other(word),
+        let behind = self.blocks.partition_point(|&(begins, ..)| begins as u64 <= word);
+        match behind.checked_sub(1) {
+            Some(at) => Lie::name_in(self.blocks[at], word),
+            None => Lie::name_of_other(word),
         }
     }
 
