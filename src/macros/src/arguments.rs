@@ -4,42 +4,67 @@ use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Error, Expr, ExprLit, Ident, Lit, LitInt, Result, Token};
+use syn::{Error, Expr, ExprLit, Ident, Lit, LitInt, Result, Token, parenthesized};
 
 /// The arguments.
 #[derive(Default)]
 pub(crate) struct Arguments {
     /// How many Ps.
     pub(crate) procs: Option<LitInt>,
+    /// Have goroutines stacks of their own? Where the user has written `unsafe`.
+    pub(crate) stackful: Option<Token![unsafe]>,
 }
 
-/// `name = value`.
-struct Argument {
-    name: Ident,
-    value: Expr,
+/// `name = value`, or `unsafe(stackful)`.
+enum Argument {
+    Named { name: Ident, value: Expr },
+    Stackful { promise: Token![unsafe], name: Ident },
 }
 
 impl Parse for Argument {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
+        if input.peek(Token![unsafe]) {
+            let promise: Token![unsafe] = input.parse()?;
+            let inside;
+            parenthesized!(inside in input);
+            let name: Ident = inside.parse()?;
+            if name != "stackful" || !inside.is_empty() {
+                return Err(Error::new(name.span(), "the only argument that is unsafe is `unsafe(stackful)`"));
+            }
+            return Ok(Argument::Stackful { promise, name });
+        }
         let name: Ident = input.parse()?;
+        if name == "stackful" {
+            return Err(Error::new(name.span(), PROMISE));
+        }
         if !input.peek(Token![=]) {
             return Err(Error::new(name.span(), format!("`{name}` has no value: write `procs = 4`")));
         }
         input.parse::<Token![=]>()?;
-        Ok(Argument { name, value: input.parse()? })
+        Ok(Argument::Named { name, value: input.parse()? })
     }
 }
+
+/// What is promised by `unsafe(stackful)`.
+const PROMISE: &str = "`stackful` takes a promise: write `unsafe(stackful)` if no goroutine of this program holds across a wait what belongs \
+                       to its thread; see `Builder::stackful_goroutines`";
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mut arguments = Arguments::default();
-        for Argument { name, value } in Punctuated::<Argument, Token![,]>::parse_terminated(input)? {
-            if name != "procs" {
-                return Err(Error::new(name.span(), format!("there is no argument `{name}`{}", hint(&name))));
-            }
-            let procs = number(value.span(), value)?;
-            if arguments.procs.replace(procs).is_some() {
-                return Err(Error::new(name.span(), "`procs` is said twice: leave one out"));
+        for argument in Punctuated::<Argument, Token![,]>::parse_terminated(input)? {
+            let (name, is_twice) = match argument {
+                Argument::Stackful { promise, name } => (name, arguments.stackful.replace(promise).is_some()),
+                Argument::Named { name, .. } if name != "procs" => {
+                    return Err(Error::new(name.span(), format!("there is no argument `{name}`{}", hint(&name))));
+                }
+                Argument::Named { name, value } => {
+                    let procs = number(value.span(), value)?;
+                    (name, arguments.procs.replace(procs).is_some())
+                }
+            };
+            if is_twice {
+                return Err(Error::new(name.span(), format!("`{name}` is said twice: leave one out")));
             }
         }
         Ok(arguments)
@@ -51,7 +76,7 @@ fn hint(name: &Ident) -> &'static str {
     match name.to_string().as_str() {
         "worker_threads" | "workers" | "threads" => ": write `procs = 4`, which is how many tasks run at once",
         "flavor" | "core_threads" => ": there is one kind of runtime; for one task at a time write `procs = 1`",
-        _ => ": the only one is `procs`, as in `procs = 4`",
+        _ => ": there are `procs`, as in `procs = 4`, and `unsafe(stackful)`",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Error, ItemFn, Result};
 
@@ -31,7 +31,15 @@ pub(crate) fn or_error(
 pub(crate) fn expand(arguments: TokenStream, function: TokenStream, kind: Kind) -> Result<TokenStream> {
     let written: ItemFn = syn::parse2(function)?;
     check(&written, kind)?;
-    let procs = syn::parse2::<Arguments>(arguments)?.procs.map(|procs| quote!(.procs(#procs)));
+    let Arguments { procs, stackful } = syn::parse2(arguments)?;
+    let procs = procs.map(|procs| quote!(.procs(#procs)));
+    // With the user's own `unsafe`, and where that stands: the lint `unsafe_code` sees it.
+    let builder = match stackful {
+        Some(promise) => {
+            quote_spanned!(promise.span=> #promise { ::spinpark::Runtime::builder().stackful_goroutines() })
+        }
+        None => quote!(::spinpark::Runtime::builder()),
+    };
 
     let ItemFn { attrs: attributes, vis: visibility, sig: mut outer, block, .. } = written;
     let inner = quote!(#outer #block);
@@ -43,7 +51,7 @@ pub(crate) fn expand(arguments: TokenStream, function: TokenStream, kind: Kind) 
         #(#attributes)*
         #visibility #outer {
             #inner
-            match ::spinpark::Runtime::builder()#procs.build() {
+            match #builder #procs.build() {
                 ::core::result::Result::Ok(runtime) => runtime.run(#name()),
                 ::core::result::Result::Err(error) => ::core::panic!("no runtime could be made: {error}"),
             }

@@ -16,6 +16,12 @@ use proc_macro::TokenStream;
 /// | argument | what it says |
 /// |----------|--------------|
 /// | `procs = n` | so many Ps: tasks that run at once. Without it, as many as there are cores, or `SPINPARK_PROCS` |
+/// | `unsafe(stackful)` | goroutines have stacks of their own, as in Go, and not a thread each while they wait |
+///
+/// # Safety
+/// `unsafe(stackful)` is a promise about all goroutines of the program: **nothing that belongs to a thread is held across a wait**, as
+/// `Builder::stackful_goroutines` says it at length. It is unsafe code where it is written, so a crate with `#![forbid(unsafe_code)]` cannot
+/// have it.
 #[proc_macro_attribute]
 pub fn main(arguments: TokenStream, function: TokenStream) -> TokenStream {
     expand::or_error(arguments, function, expand::Kind::Main)

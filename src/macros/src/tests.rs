@@ -32,7 +32,14 @@ mod a_wrong_argument {
             ("procs = 1.5", "`procs` is a number, as in `procs = 4`"),
             ("procs = 99999999999999999999999", "`procs` is a number, as in `procs = 4`"),
             ("procs = 1, procs = 2", "`procs` is said twice: leave one out"),
-            ("cores = 1", "there is no argument `cores`: the only one is `procs`, as in `procs = 4`"),
+            ("cores = 1", "there is no argument `cores`: there are `procs`, as in `procs = 4`, and `unsafe(stackful)`"),
+            (
+                "stackful",
+                "`stackful` takes a promise: write `unsafe(stackful)` if no goroutine of this program holds across a wait what belongs to \
+                 its thread; see `Builder::stackful_goroutines`",
+            ),
+            ("unsafe(procs = 4)", "the only argument that is unsafe is `unsafe(stackful)`"),
+            ("unsafe(stackful), unsafe(stackful)", "`stackful` is said twice: leave one out"),
             (
                 "worker_threads = 4",
                 "there is no argument `worker_threads`: write `procs = 4`, which is how many tasks run at once",
@@ -92,6 +99,13 @@ mod a_right_one {
             assert!(made.contains(part), "{part}: {made}");
         }
         assert!(!made.contains("test"), "{made}");
+    }
+
+    #[test]
+    fn has_stacks_by_the_users_own_unsafe() {
+        let made = made("unsafe(stackful), procs = 2", "async fn main() {}", Kind::Main);
+        let builds = "{ :: spinpark :: Runtime :: builder () . stackful_goroutines () } . procs (2) . build ()";
+        assert!(made.contains(&format!("match unsafe {builds}")), "{made}");
     }
 
     #[test]
