@@ -85,11 +85,12 @@
 //! | [`fs`] | files |
 //! | [`sync`] | locks, semaphores, `oneshot`, `watch`, `broadcast`, `Notify`, cancellation |
 //! | [`chan`] | channels |
+//! | [`context`] | a deadline, a cancellation and values for one piece of work, as Go's |
 //! | [`process`](process/index.html), [`signal`](signal/index.html), by features | child processes; Ctrl-C and other signals |
 //! | [`runtime`] | `Runtime`, `Builder`, `Handle`; metrics, deadlock reports, stopping the world |
 //! | [`deterministic`], [`trace`] | a runtime that does the same again, for tests; what a runtime did, event by event |
 //!
-//! You come from tokio: [thirty idioms side by side][tokio]. From Go: [Go's way][Go], and [Go's names][names]. From neither: [the tour].
+//! You come from tokio: [idioms side by side][tokio]. From Go: [Go's way][Go], and [Go's names][names]. From neither: [the tour].
 //! Of the three crates of this project you may want another one: [which one do I need?]
 //! The scheduler alone, `no_std`, for a runtime of your own, is the crate [`spinpark_kernel`], here by the name of [`kernel`].
 //!
@@ -161,7 +162,7 @@ pub use runtime::{
     Builder, Handle, JoinError, JoinHandle, Runtime, blocking, go, run, scope, spawn, syscall, yield_now,
 };
 #[doc(inline)]
-pub use runtime::{chan, deterministic, fs, net, sync, time, trace};
+pub use runtime::{chan, context, deterministic, fs, net, sync, time, trace};
 // Their pages are in `task` and `runtime`.
 #[doc(hidden)]
 pub use runtime::{
@@ -180,6 +181,25 @@ pub use runtime::{
 ///     assert_eq!(answer, 42);
 ///     Ok(())
 /// }
+/// ```
+///
+/// With stacks for goroutines, as in Go. The promise is [`Builder::stackful_goroutines`]'s:
+///
+/// ```
+/// // SAFETY: no goroutine of this program holds across a wait what belongs to its thread.
+/// #[spinpark::main(unsafe(stackful))]
+/// async fn main() {
+///     let two = spinpark::go(|| 2).await;
+///     assert_eq!(two.expect("no panic"), 2);
+/// }
+/// ```
+///
+/// A crate that forbids unsafe code cannot have them:
+///
+/// ```compile_fail
+/// #![forbid(unsafe_code)]
+/// #[spinpark::main(unsafe(stackful))]
+/// async fn main() {}
 /// ```
 #[cfg(feature = "macros")]
 pub use spinpark_macros::main;

@@ -777,3 +777,177 @@ mod a_thread_that_runs_no_task {
         assert_eq!(sender.blocking_send(4), Err(SendError(4)));
     }
 }
+
+mod a_sender_that_waits_until_the_channel_is_closed {
+    use super::*;
+
+    #[test]
+    fn goes_on_when_either_side_closes_it_or_no_receiver_is_left() {
+        type Closes = fn(&Sender<u32>, Receiver<u32>);
+        let ways: [Closes; 3] = [
+            |sender, _receiver| assert!(sender.close()),
+            |_sender, receiver| assert!(receiver.close()),
+            |_sender, receiver| drop(receiver),
+        ];
+        for closes in ways {
+            for (sender, receiver) in all_kinds() {
+                let woken = Arc::new(Woken::default());
+                let mut closed = sender.closed();
+                assert!(poll_with(&mut closed, &woken).is_pending());
+                closes(&sender, receiver);
+                assert_eq!(woken.times(), 1);
+                assert!(poll_with(&mut closed, &woken).is_ready() && now(sender.closed()).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn is_not_woken_by_values_nor_by_other_ends() {
+        let (sender, receiver) = chan::bounded(1);
+        let woken = Arc::new(Woken::default());
+        let mut closed = sender.closed();
+        assert!(poll_with(&mut closed, &woken).is_pending());
+        sender.try_send(1).expect("there is room");
+        assert_eq!(receiver.clone().try_recv(), Ok(1));
+        drop((sender.clone(), receiver.clone()));
+        assert_eq!(woken.times(), 0);
+        assert!(poll_with(&mut closed, &woken).is_pending());
+    }
+
+    #[test]
+    fn can_give_up_before_and_after_it_is_served() {
+        let (sender, receiver) = chan::bounded::<u8>(1);
+        let (woken, gone) = (Arc::new(Woken::default()), Arc::new(Woken::default()));
+        let (mut stays, mut given_up) = (sender.closed(), sender.closed());
+        assert!(poll_with(&mut stays, &woken).is_pending() && poll_with(&mut given_up, &gone).is_pending());
+        drop(given_up);
+        drop(receiver);
+        assert_eq!((woken.times(), gone.times(), Arc::strong_count(&gone)), (1, 0, 1));
+        drop(stays); // served, and not polled again
+        assert!(sender.is_closed());
+    }
+
+    #[test]
+    fn hears_of_an_end_that_comes_meanwhile() {
+        for _ in 0..2_000 {
+            let (sender, receiver) = chan::bounded::<u8>(1);
+            let drops = std::thread::spawn(move || drop(receiver));
+            futures_lite::future::block_on(sender.closed());
+            drops.join().expect("no panic");
+        }
+    }
+
+    #[test]
+    fn is_no_case_that_takes_a_value_from_a_select() {
+        let runtime = with_procs(1);
+        let (sender, receiver) = chan::bounded(1);
+        let is_sent = runtime.block_on(async move {
+            spinpark::select! {
+                sent = sender.send(1) => sent.is_ok(),
+                _ = sender.closed() => false,
+            }
+        });
+        assert!(is_sent.expect("no deadlock"));
+        assert_eq!(receiver.try_recv(), Ok(1));
+    }
+}
+
+mod a_send_with_a_deadline {
+    use super::*;
+    use chan::SendTimeoutError::{Closed, Timeout};
+
+    #[test]
+    fn gives_the_value_back_when_it_has_elapsed_and_leaves_the_queue() {
+        let left = with_procs(1).block_on(async {
+            let (sender, receiver) = chan::bounded(1);
+            sender.send(1).await.expect("there is room");
+            assert_eq!(sender.send_timeout(2, Duration::from_millis(2)).await, Err(Timeout(2)));
+            assert_eq!(sender.send_timeout(3, Duration::ZERO).await, Err(Timeout(3)));
+            (receiver.try_recv(), receiver.try_recv())
+        });
+        assert_eq!(left.expect("no deadlock"), (Ok(1), Err(TryRecvError::Empty)));
+    }
+
+    #[test]
+    fn gives_the_value_back_of_a_channel_that_is_closed_meanwhile() {
+        let back = with_procs(1).block_on(async {
+            let (sender, receiver) = chan::rendezvous();
+            spawn(async move { drop(receiver) });
+            sender.send_timeout(7, Duration::from_secs(60)).await
+        });
+        assert_eq!(back.expect("no deadlock"), Err(Closed(7)));
+    }
+
+    #[test]
+    fn needs_no_time_where_there_is_room_or_a_receiver() {
+        for (sender, receiver) in all_kinds() {
+            let mut receives = receiver.recv();
+            assert!(poll(&mut receives).is_pending());
+            assert_eq!(now(sender.send_timeout(8, Duration::ZERO)), Some(Ok(())));
+            assert_eq!(poll(&mut receives), Poll::Ready(Ok(8)));
+        }
+        let (sender, receiver) = chan::bounded(1);
+        assert_eq!(now(sender.send_timeout(9, Duration::ZERO)), Some(Ok(())));
+        assert_eq!(receiver.try_recv(), Ok(9));
+    }
+}
+
+mod a_receive_of_many {
+    use super::*;
+
+    #[test]
+    fn takes_what_is_there_in_order_and_no_more_than_the_limit() {
+        let (sender, receiver) = chan::unbounded();
+        (0..10).for_each(|n| sender.try_send(n).expect("there is room"));
+        let mut some = vec![99];
+        assert_eq!(now(receiver.recv_many(&mut some, 4)), Some(4));
+        assert_eq!(now(receiver.recv_many(&mut some, usize::MAX)), Some(6));
+        assert_eq!(some[0], 99);
+        assert_eq!(some[1..], (0..10).collect::<Vec<_>>());
+        assert_eq!(now(receiver.recv_many(&mut some, 0)), Some(0));
+        assert_eq!(now(receiver.recv_many(&mut some, 1)), None, "there is none, and the channel is open");
+        drop(sender);
+        assert_eq!(now(receiver.recv_many(&mut some, 1)), Some(0));
+    }
+
+    #[test]
+    fn lets_senders_in_that_wait() {
+        let (sender, receiver) = chan::bounded(2);
+        (0..2).for_each(|n| sender.try_send(n).expect("there is room"));
+        let mut waiting = [2, 3].map(|n| sender.send(n));
+        assert!(waiting.iter_mut().all(|send| poll(send).is_pending()));
+        let mut some = Vec::new();
+        assert!(now(receiver.recv_many(&mut some, 10)) >= Some(2));
+        assert!(waiting.iter_mut().all(|send| poll(send) == Poll::Ready(Ok(()))));
+        while let Ok(n) = receiver.try_recv() {
+            some.push(n);
+        }
+        assert_eq!(some, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn that_is_dropped_loses_nothing() {
+        let (sender, receiver) = chan::bounded(4);
+        let mut some = Vec::new();
+        {
+            let mut receives = pin!(receiver.recv_many(&mut some, 4));
+            assert!(polled::poll(receives.as_mut()).is_pending());
+            sender.try_send(1).expect("there is room"); // handed to it
+            sender.try_send(2).expect("there is room");
+        }
+        assert_eq!((some.len(), receiver.try_recv(), receiver.try_recv()), (0, Ok(1), Ok(2)));
+    }
+
+    #[test]
+    fn waits_with_a_thread_too() {
+        let (sender, receiver) = chan::bounded(4);
+        let thread = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            while receiver.blocking_recv_many(&mut all, 3) > 0 {}
+            all
+        });
+        (0..100).for_each(|n| sender.blocking_send(n).expect("it receives"));
+        drop(sender);
+        assert_eq!(thread.join().expect("no panic"), (0..100).collect::<Vec<_>>());
+    }
+}

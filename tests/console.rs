@@ -350,3 +350,19 @@ fn the_page_in_a_browser_shows_it() {
     drop(runtime);
     browser.until_text("#status", "the runtime is gone");
 }
+
+mod its_metrics {
+    use super::*;
+
+    #[test]
+    fn are_what_prometheus_reads() {
+        let runtime = builder().latency_histogram(true).build().expect("a runtime");
+        runtime.spawn(async {}).join().expect("no panic");
+        let mut answer = String::new();
+        let request = "GET /metrics HTTP/1.1\r\nhost: HOST\r\nconnection: close\r\n\r\n";
+        ask(address(&runtime), request).read_to_string(&mut answer).expect("an answer");
+        assert!(answer.contains("text/plain; version=0.0.4"), "{answer}");
+        assert!(answer.contains("\nspinpark_procs 2\n"), "{answer}");
+        assert!(answer.contains("spinpark_task_latency_seconds_bucket{le=\"+Inf\"} "), "{answer}");
+    }
+}

@@ -6,7 +6,7 @@ use spinpark::{
     BuildError, Builder, Handle, JoinHandle, NotInRuntime, Runtime, ShutdownError, blocking, go, spawn, time, try_go,
     yield_now,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
@@ -741,5 +741,110 @@ mod the_current_runtime {
         let payload = thread::spawn(|| drop(Handle::current())).join().expect_err("there is one");
         let text = payload.downcast_ref::<String>().expect("a text");
         assert!(text.contains("spinpark::Handle::current") && text.contains("outside of a task"), "{text}");
+    }
+}
+
+mod the_text_for_prometheus {
+    use super::*;
+
+    /// Each line of a family stands below its head, once; the values by name and labels.
+    fn values(text: &str) -> BTreeMap<String, f64> {
+        let (mut family, mut values) = (String::new(), BTreeMap::new());
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix("# HELP ") {
+                assert!(!text.contains(&format!("# HELP {rest}\n# HELP")), "{rest} has no type");
+                family = rest.split(' ').next().expect("a name").to_owned();
+            } else if let Some(rest) = line.strip_prefix("# TYPE ") {
+                let (name, kind) = rest.split_once(' ').expect("two words");
+                assert_eq!(name, family);
+                assert_eq!(kind == "counter", name.ends_with("_total"), "{name} is a {kind}");
+            } else {
+                let (name, value) = line.rsplit_once(' ').expect("two words");
+                assert!(name.starts_with(&family), "{name} stands below {family}");
+                let old = values.insert(name.to_owned(), value.parse().expect("a number"));
+                assert!(old.is_none(), "{name} stands there twice");
+            }
+        }
+        values
+    }
+
+    #[test]
+    fn has_each_number_of_the_metrics() {
+        let runtime = Runtime::builder().procs(2).latency_histogram(true).build().expect("a runtime");
+        for _ in 0..500 {
+            runtime.go(|| ()).join().expect("no panic");
+        }
+        let metrics = runtime.metrics();
+        let values = values(&metrics.prometheus());
+        assert_eq!(values["spinpark_procs"], 2.0);
+        assert_eq!(values["spinpark_threads_started_total"], metrics.threads_started as f64);
+        let dispatches = values.iter().filter(|(name, _)| name.starts_with("spinpark_dispatches_total{"));
+        assert_eq!(dispatches.map(|(_, count)| *count as u64).sum::<u64>(), metrics.dispatches());
+        assert!(values.keys().filter(|name| name.contains("from=\"steal\"")).count() >= 2);
+    }
+
+    #[test]
+    fn has_histograms_whose_buckets_add_up() {
+        let runtime = Runtime::builder().procs(1).latency_histogram(true).build().expect("a runtime");
+        for _ in 0..500 {
+            runtime.go(|| ()).join().expect("no panic");
+        }
+        let metrics = runtime.metrics();
+        let (values, latency) = (values(&metrics.prometheus()), metrics.latency.expect("it was asked for"));
+        let prefix = "spinpark_task_latency_seconds_bucket{le=\"";
+        let buckets = values.iter().filter_map(|(name, count)| {
+            let le = name.strip_prefix(prefix)?.strip_suffix("\"}")?;
+            Some((le.parse::<f64>().expect("a number"), *count))
+        });
+        let mut buckets: Vec<_> = buckets.collect();
+        buckets.sort_by(|one, other| one.0.total_cmp(&other.0));
+        assert!(buckets.len() > 20 && buckets.iter().is_sorted_by_key(|bucket| bucket.1), "{buckets:?}");
+        assert_eq!(buckets.last().map(|last| (last.0, last.1)), Some((f64::INFINITY, latency.count() as f64)));
+        assert_eq!(values["spinpark_task_latency_seconds_count"], latency.count() as f64);
+        assert_eq!(values["spinpark_task_latency_seconds_sum"], latency.total().as_secs_f64());
+    }
+
+    #[test]
+    fn has_none_without_histograms() {
+        assert!(!with_procs(1).metrics().prometheus().contains("bucket"));
+    }
+}
+
+mod a_task_that_waits_with_its_thread {
+    use super::*;
+    use spinpark::Wait;
+
+    #[test]
+    fn is_warned_of_once_when_there_are_many() {
+        if env::var_os("SPINPARK_TEST_MANY").is_none() {
+            let mut again = Command::new(env::current_exe().expect("this binary"));
+            again.args([
+                "--exact",
+                "a_task_that_waits_with_its_thread::is_warned_of_once_when_there_are_many",
+                "--nocapture",
+            ]);
+            for (many, expected) in [("64", 0), ("70", 1)] {
+                let output = again.env("SPINPARK_TEST_MANY", many).output().expect("a process");
+                let error = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{error}");
+                assert_eq!(error.matches("wait with a thread each").count(), expected, "{many}: {error}");
+            }
+            return;
+        }
+        let many: usize = env::var("SPINPARK_TEST_MANY").expect("it is set").parse().expect("a number");
+        let runtime = Runtime::builder().procs(1).detect_deadlock(false).build().expect("a runtime");
+        for _ in 0..2 {
+            let (sender, receiver) = spinpark::chan::bounded::<()>(1);
+            let tasks: Vec<_> = (0..many)
+                .map(|_| {
+                    let receiver = receiver.clone();
+                    runtime.go(move || receiver.recv().wait().is_err())
+                })
+                .collect();
+            wait_until("all wait", || runtime.metrics().threads >= many);
+            thread::sleep(Duration::from_millis(50));
+            drop(sender);
+            assert!(tasks.into_iter().all(|task| task.join().expect("no panic")));
+        }
     }
 }

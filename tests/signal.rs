@@ -283,3 +283,69 @@ fn ctrl_c_is_heard_and_does_not_end_the_process() {
     };
     assert_eq!(status.code(), Some(7), "it was ended by {status}");
 }
+
+mod a_runtime_that_dumps_at_sigquit {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+
+    const CHILD: &str = "SPINPARK_TEST_SIGQUIT";
+
+    /// What another process of this test prints to standard error, line by line, and it.
+    fn child(case: &str) -> (std::process::Child, std::io::Lines<BufReader<std::process::ChildStderr>>) {
+        let mut command = Command::new(std::env::current_exe().expect("this binary"));
+        command.args([
+            "--exact",
+            "a_runtime_that_dumps_at_sigquit::says_what_its_tasks_wait_for_and_goes_on",
+            "--nocapture",
+        ]);
+        let mut child =
+            command.env(CHILD, case).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("a process");
+        let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        (child, lines)
+    }
+
+    /// Plays the child.
+    fn play(case: &str) {
+        let builder = Runtime::builder().procs(1);
+        let runtime = if case == "no" { builder } else { builder.dump_on_sigquit() }.build().expect("a runtime");
+        drop(runtime.spawn(async { time::sleep(LONG).await }));
+        // Its only P is held: the dump needs no thread of the scheduler's.
+        let _holds = runtime.spawn(async { thread::sleep(Duration::from_millis(300)) });
+        thread::sleep(Duration::from_millis(50));
+        eprintln!("ready");
+        for _ in 0..2 {
+            send(Which::QUIT);
+            thread::sleep(Duration::from_millis(200));
+        }
+        drop(runtime);
+        eprintln!("goes on");
+        send(Which::QUIT); // no runtime asks for it: it is heard, and does nothing
+        thread::sleep(Duration::from_millis(50));
+        eprintln!("ended");
+    }
+
+    #[test]
+    fn says_what_its_tasks_wait_for_and_goes_on() {
+        if let Ok(case) = std::env::var(CHILD) {
+            return play(&case);
+        }
+        let (mut process, lines) = child("yes");
+        let text: Vec<String> = lines.map(|line| line.expect("text")).collect();
+        let text = text.join("\n");
+        assert!(process.wait().expect("it ends").success(), "{text}");
+        let (before, after) = text.split_once("goes on").expect("it goes on");
+        assert_eq!(before.matches("SIGQUIT: ").count(), 2, "{text}");
+        assert_eq!(before.matches(&format!("spawned at {}:", file!())).count(), 2, "{text}");
+        assert!(before.contains("sleep") && after.contains("ended") && !after.contains("SIGQUIT"), "{text}");
+    }
+
+    #[test]
+    fn is_only_one_that_was_asked_to() {
+        use std::os::unix::process::ExitStatusExt;
+
+        let (mut process, lines) = child("no");
+        let text: Vec<String> = lines.map(|line| line.expect("text")).collect();
+        assert_eq!(process.wait().expect("it ends").signal(), Some(3), "{text:?}");
+        assert!(!text.join("\n").contains("SIGQUIT"), "{text:?}");
+    }
+}

@@ -403,3 +403,152 @@ mod an_interval {
         interval(Duration::ZERO);
     }
 }
+
+mod timers_of_the_same_moment {
+    use super::*;
+
+    #[test]
+    fn are_over_in_the_order_in_which_they_were_first_polled() {
+        let runtime = Runtime::builder().procs(1).build().expect("a runtime");
+        let order = runtime.run(async {
+            let (sends, order) = spinpark::chan::unbounded();
+            let moment = Instant::now() + Duration::from_millis(20);
+            let tasks: Vec<_> = (0..100)
+                .map(|n| {
+                    let sends = sends.clone();
+                    async move {
+                        spinpark::time::sleep_until(moment).await;
+                        sends.try_send(n).expect("open");
+                    }
+                })
+                .collect();
+            for task in tasks {
+                spinpark::spawn(task);
+                spinpark::yield_now().await; // it begins to wait
+            }
+            drop(sends);
+            let mut all = Vec::new();
+            while let Ok(n) = order.recv().await {
+                all.push(n);
+            }
+            all
+        });
+        assert_eq!(order, (0..100).collect::<Vec<_>>());
+    }
+}
+
+mod a_delay_queue {
+    use super::*;
+    use spinpark::deterministic;
+    use spinpark::time::DelayQueue;
+    use std::future::Future;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn simulated<T>(seed: u64, future: impl Future<Output = T>) -> T {
+        Runtime::builder().procs(2).deterministic(seed).build().expect("a runtime").run(future)
+    }
+
+    async fn all<T>(queue: &mut DelayQueue<T>) -> Vec<T> {
+        let mut all = Vec::new();
+        while let Some(expired) = queue.next().await {
+            assert!(expired.deadline() <= deterministic::now(), "it is too early");
+            all.push(expired.into_inner());
+        }
+        all
+    }
+
+    #[test]
+    fn gives_values_by_deadline_and_equal_ones_first_in_first_out() {
+        for seed in 0..20 {
+            simulated(seed, async {
+                let (mut queue, moment) = (DelayQueue::new(), deterministic::now() + 9 * SECOND);
+                for n in 0..20 {
+                    queue.insert_at(100 + n, moment);
+                    queue.insert(n, (20 - n) * SECOND / 4);
+                }
+                assert_eq!(queue.len(), 40);
+                let expected: Vec<_> = (0..20).rev().chain(100..120).collect();
+                assert_eq!(all(&mut queue).await, expected);
+                assert!(queue.is_empty() && queue.peek().is_none());
+            });
+        }
+    }
+
+    #[test]
+    fn moves_a_value_that_is_reset_behind_its_equals() {
+        simulated(3, async {
+            let (mut queue, moment) = (DelayQueue::new(), deterministic::now() + SECOND);
+            let keys: Vec<_> = (0..4).map(|n| queue.insert_at(n, moment)).collect();
+            queue.reset_at(&keys[1], moment);
+            queue.reset(&keys[3], Duration::ZERO);
+            assert_eq!(queue.peek(), Some(keys[3]));
+            assert_eq!(queue.remove(&keys[0]).key(), keys[0]);
+            assert_eq!(all(&mut queue).await, [3, 2, 1]);
+        });
+    }
+
+    #[test]
+    fn wakes_its_task_for_a_value_that_comes_later_and_is_due_sooner() {
+        use std::sync::{Arc, Mutex};
+        use std::task::Poll;
+
+        simulated(5, async {
+            let queue = Arc::new(Mutex::new(DelayQueue::new()));
+            queue.lock().expect("no panic").insert("late", 3600 * SECOND);
+            let theirs = Arc::clone(&queue);
+            let from = deterministic::now();
+            let waits = spinpark::spawn(std::future::poll_fn(move |cx| {
+                match theirs.lock().expect("no panic").poll_expired(cx) {
+                    Poll::Ready(expired) => Poll::Ready(expired.map(|expired| expired.into_inner())),
+                    Poll::Pending => Poll::Pending,
+                }
+            }));
+            sleep(SECOND).await;
+            queue.lock().expect("no panic").insert("soon", SECOND);
+            assert_eq!(waits.await.expect("no panic"), Some("soon"));
+            assert!(deterministic::now() - from < 60 * SECOND);
+        });
+    }
+
+    #[test]
+    fn loses_nothing_when_its_wait_is_given_up() {
+        simulated(7, async {
+            let mut queue = DelayQueue::new();
+            let key = queue.insert(1, 10 * SECOND);
+            for _ in 0..5 {
+                assert!(timeout(SECOND, queue.next()).await.is_err());
+            }
+            assert!(queue.deadline(&key).is_some());
+            assert_eq!(queue.next().await.map(|expired| expired.into_inner()), Some(1));
+            assert!(queue.next().await.is_none());
+            queue.insert(2, SECOND);
+            assert_eq!(all(&mut queue).await, [2]);
+        });
+    }
+
+    #[test]
+    fn knows_no_key_of_what_is_gone() {
+        let mut queue = DelayQueue::new();
+        let key = queue.insert(1, SECOND);
+        queue.clear();
+        let other = queue.insert(2, SECOND);
+        assert!(queue.try_remove(&key).is_none() && key != other);
+        let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| queue.reset(&key, SECOND)));
+        assert!(panics.is_err());
+        assert_eq!(queue.remove(&other).into_inner(), 2);
+    }
+
+    #[test]
+    fn that_is_dropped_leaves_no_timer() {
+        let runtime = Runtime::builder().procs(1).build().expect("a runtime");
+        runtime.run(async {
+            let mut queue = DelayQueue::new();
+            queue.insert(1, 3600 * SECOND);
+            assert!(timeout(Duration::from_millis(1), queue.next()).await.is_err());
+            assert_eq!(runtime.metrics().timers, 1);
+            drop(queue);
+            assert_eq!(runtime.metrics().timers, 0);
+        });
+    }
+}

@@ -5,12 +5,16 @@ use crate::kernel::sched::config::Config;
 use crate::runtime::build_error::BuildError;
 use crate::runtime::builder::Builder;
 use crate::runtime::env;
+#[cfg(all(unix, feature = "signal"))]
+use crate::runtime::exec::dump::Dump;
 use crate::runtime::exec::goroutine::stack::Stacks;
 use crate::runtime::exec::mloop::mstart;
 use crate::runtime::exec::platform::Platform;
 use crate::runtime::exec::preempt::DetachedTasks;
 use crate::runtime::exec::scheduler::Scheduler;
 use crate::runtime::exec::sources::sources;
+#[cfg(all(unix, feature = "signal"))]
+use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim::{self, sim_host::Sim};
 use crate::runtime::host::thread_config::{Plan, ThreadConfig};
@@ -75,6 +79,8 @@ impl Builder {
         if preempts && !signal::is_heard() {
             return Err(BuildError::SignalReplaced);
         }
+        #[cfg(all(unix, feature = "signal"))]
+        let dumps = self.watchers.dumps_on_sigquit && !H::IS_SIMULATED;
         let stacks = self.is_stackful.then(|| Stacks::new(config.procs, self.goroutine_stack));
         let parts = Parts {
             procs: config.procs,
@@ -109,6 +115,11 @@ impl Builder {
             drop(tasks.close());
             return Err(BuildError::Spawn(error));
         }
+        #[cfg(all(unix, feature = "signal"))]
+        if dumps && let Err(error) = start_dumper(&tasks, runtime_id) {
+            drop(tasks.close());
+            return Err(error);
+        }
         Ok(Runtime::from_tasks(tasks))
     }
 
@@ -123,6 +134,14 @@ impl Builder {
         let max_ms = self.max_threads.unwrap_or(self.config.max_ms.max(procs).min(Config::MAX_MS));
         Ok(Config { procs, max_ms, ..self.config.clone() })
     }
+}
+
+/// From now on SIGQUIT prints what the tasks of this runtime wait for.
+#[cfg(all(unix, feature = "signal"))]
+fn start_dumper(tasks: &Tasks, runtime_id: RuntimeId) -> Result<(), BuildError> {
+    tasks.shared().thread_config.announce();
+    let started = tasks.shared().dumper.start(move || runtime_id.find().map(|tasks| Dump::of(&tasks).to_string()));
+    started.map_err(|error| BuildError::Sigquit(error.raw_os_error()))
 }
 
 impl Plan {

@@ -45,6 +45,9 @@ pub enum BuildError {
         /// The system's error code, where there is one.
         os_error: Option<i32>,
     },
+    /// SIGQUIT cannot be listened to; the system's error code, where there is one.
+    #[cfg(all(unix, feature = "signal"))]
+    Sigquit(Option<i32>),
     /// The console could not be served there.
     #[cfg(feature = "console")]
     Console {
@@ -95,6 +98,11 @@ impl fmt::Display for BuildError {
             BuildError::Trace { path, os_error } => {
                 write!(f, "the file to trace to, {}, cannot be made", path.display())?;
                 os_error.map_or(Ok(()), |code| write!(f, ": {}", io::Error::from_raw_os_error(code)))
+            }
+            #[cfg(all(unix, feature = "signal"))]
+            BuildError::Sigquit(code) => {
+                f.write_str("SIGQUIT cannot be listened to")?;
+                code.map_or(Ok(()), |code| write!(f, ": {}", io::Error::from_raw_os_error(code)))
             }
             #[cfg(feature = "console")]
             BuildError::Console { address, reason } => {

@@ -1,5 +1,7 @@
 //! The numbers of a runtime.
 
+#[cfg(all(unix, feature = "signal"))]
+mod sigquit;
 mod threads;
 
 use crate::kernel::protocol::sources::SearchOrder;
@@ -321,6 +323,7 @@ impl Builder {
     /// };
     /// assert_eq!(run(7), run(7)); // two hours, which are over at once
     /// ```
+    #[doc(alias("start_paused", "pause", "advance"))]
     pub fn deterministic(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self

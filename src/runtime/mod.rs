@@ -156,6 +156,10 @@ pub use id::TaskId;
 #[cfg(unix)]
 #[doc(hidden)]
 pub use io::async_fd::{AsyncFd, AsyncFdReadyGuard, Interest, Ready, TryIoError};
+#[doc(hidden)]
+pub use io::copy::{copy, copy_bidirectional};
+#[doc(hidden)]
+pub use io::duplex::{DuplexStream, duplex};
 #[cfg(unix)]
 #[doc(hidden)]
 pub use io::pipe::{PipeReader, PipeWriter, pipe};
@@ -176,6 +180,8 @@ pub use io::{fs, net};
 pub use observe::trace;
 #[doc(hidden)]
 pub use structured::abort_on_drop::AbortOnDropHandle;
+#[doc(hidden)]
+pub use structured::context;
 #[doc(hidden)]
 pub use structured::err_group::ErrGroup;
 #[doc(hidden)]

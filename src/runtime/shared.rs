@@ -18,6 +18,8 @@ use crate::runtime::io::reactor::Reactor;
 use crate::runtime::observe::event::Event;
 use crate::runtime::observe::meter::Meter;
 use crate::runtime::observe::schedtrace::Printer;
+#[cfg(all(unix, feature = "signal"))]
+use crate::runtime::observe::sigquit::Dumper;
 use crate::runtime::observe::watch::Watch;
 use crate::runtime::time::timer::TimerQueue;
 use std::io;
@@ -43,6 +45,9 @@ pub(super) struct Shared {
     pub(super) thread_config: ThreadConfig,
     /// What prints a line of `schedtrace` now and then.
     pub(super) printer: Printer,
+    /// What prints at SIGQUIT what its tasks wait for.
+    #[cfg(all(unix, feature = "signal"))]
+    pub(super) dumper: Dumper,
     /// What goroutines run on.
     /// `None`: closures run on their threads' own stacks.
     pub(super) stacks: Option<Arc<Stacks>>,
@@ -99,6 +104,8 @@ impl Shared {
             meter,
             thread_config,
             printer: Printer::default(),
+            #[cfg(all(unix, feature = "signal"))]
+            dumper: Dumper::default(),
             stacks,
             detached_tasks,
             #[cfg(feature = "tokio-context")]
@@ -116,6 +123,8 @@ impl Shared {
         self.timers.serve_if_any();
         self.reactor.close();
         self.printer.end();
+        #[cfg(all(unix, feature = "signal"))]
+        self.dumper.end();
         self.watch.iter().for_each(|watch| watch.close());
     }
 

@@ -9,7 +9,7 @@ use spinpark::net::{TcpListener, TcpStream, UdpSocket};
 use spinpark::sync::{
     Barrier, CancellationToken, Cond, Mutex, Notify, OnceCell, RwLock, Semaphore, WaitGroup, broadcast, oneshot, watch,
 };
-use spinpark::time::{interval, sleep};
+use spinpark::time::{DelayQueue, interval, sleep};
 use spinpark::{JoinSet, Runtime, TaskTracker, Wait, chan, io, process, select, spawn};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::future::{Future, pending, poll_fn};
@@ -201,6 +201,7 @@ leaves! {
         poll_fn(|cx| Pin::new(&mut sink).poll_ready(cx));
     "compat/stream/channels Stream for ReceiverStream": { let (_sends, receives) = chan::bounded::<u8>(1); let mut stream = receives.into_stream(); }
         poll_fn(|cx| Pin::new(&mut stream).poll_next(cx));
+    "compat/stream/endless Stream for DelayQueue": { let mut queue = DelayQueue::new(); queue.insert(1, HOUR); } poll_fn(|cx| Pin::new(&mut queue).poll_next(cx));
     "compat/stream/endless Stream for Incoming": { let listener = tcp(); } poll_fn(|cx| Pin::new(&mut listener.incoming()).poll_next(cx));
     "compat/stream/endless Stream for Interval": { let mut ticks = interval(HOUR); ticks.tick().wait(); } poll_fn(|cx| Pin::new(&mut ticks).poll_next(cx));
     "exec/join Future for JoinHandle": { let mut task = spawn(pending::<()>()); } &mut task;
@@ -211,6 +212,8 @@ leaves! {
     "io/async_fd/fd readable": { let (one, _other) = pair(); let fd = io::AsyncFd::new(one).expect("known"); } fd.readable();
     "io/async_fd/fd ready": { let (one, _other) = full(); let fd = io::AsyncFd::new(one).expect("known"); } fd.ready(io::Interest::READABLE | io::Interest::WRITABLE);
     "io/async_fd/fd writable": { let (one, _other) = full(); let fd = io::AsyncFd::new(one).expect("known"); } fd.writable();
+    "io/duplex AsyncRead for DuplexStream": { let (mut reads, _writes) = io::duplex(1); } poll_fn(|cx| Pin::new(&mut reads).poll_read(cx, &mut [0]));
+    "io/duplex AsyncWrite for DuplexStream": { let (mut writes, _reads) = io::duplex(1); fill(&mut writes); } poll_fn(|cx| Pin::new(&mut writes).poll_write(cx, b"x"));
     "io/halves AsyncRead for OwnedReadHalf": { let (one, _other) = pair(); let (mut reads, _writes) = one.into_split(); } poll_fn(|cx| Pin::new(&mut reads).poll_read(cx, &mut [0]));
     "io/halves AsyncWrite for OwnedWriteHalf": { let (one, _other) = full(); let (_reads, mut writes) = one.into_split(); } poll_fn(|cx| Pin::new(&mut writes).poll_write(cx, b"x"));
     "io/halves read": { let (one, _other) = pair(); let (reads, _writes) = one.into_split(); } async { reads.read(&mut [0]).await };
@@ -277,9 +280,12 @@ leaves! {
     "sync/barrier Future for BarrierWait": { let barrier = Barrier::new(2 * TURNS); } barrier.wait();
     "sync/broadcast Future for Receiving": { let (_sends, mut receives) = broadcast::channel::<u8>(2); } receives.recv();
     "sync/broadcast Future for SenderClosed": { let (sends, _receives) = broadcast::channel::<u8>(2); } sends.closed();
+    "sync/chan/closed Future for SenderClosed": { let (sends, _receives) = chan::bounded::<u8>(1); } sends.closed();
     "sync/chan/futures Future for Receiving": { let (_sends, receives) = chan::bounded::<u8>(1); } receives.recv();
     "sync/chan/futures Future for Sending": { let (sends, _receives) = chan::rendezvous::<u8>(); } sends.send(1);
     "sync/cond Future for CondWait": { let (cond, lock) = (Cond::new(), Mutex::new(())); } cond.wait(lock.try_lock().expect("free"));
+    "sync/chan/many recv_many": { let (_sends, receives) = chan::bounded::<u8>(1); let mut some = Vec::new(); } receives.recv_many(&mut some, 2);
+    "sync/chan/timed send_timeout": { let (sends, _receives) = chan::rendezvous::<u8>(); } sends.send_timeout(1, HOUR);
     "sync/coop Future for Turn": { let lock = Mutex::new(()); let _guard = lock.try_lock().expect("free"); } lock.lock();
     "sync/locks get_or_init": { let cell = OnceCell::<u8>::new(); } cell.get_or_init(pending);
     "sync/locks get_or_try_init": { let cell = OnceCell::<u8>::new(); } cell.get_or_try_init(pending::<Result<u8, ()>>);
@@ -301,6 +307,8 @@ leaves! {
     "sync/watch Future for Changed": { let (_sends, mut receives) = watch::channel(1); } receives.changed();
     "sync/watch Future for SenderClosed": { let (sends, _receives) = watch::channel(1); } sends.closed();
     "sync/watch wait_for": { let (_sends, mut receives) = watch::channel(1); } async { receives.wait_for(|_| false).await.map(drop) };
+    "time/delay_queue next": { let mut queue = DelayQueue::new(); queue.insert(1, HOUR); } queue.next();
+    "time/delay_queue poll_expired": { let mut queue = DelayQueue::new(); queue.insert(1, HOUR); } poll_fn(|cx| queue.poll_expired(cx));
     "time/sleep Future for Sleep": {} sleep(HOUR);
     "time/interval poll_tick": { let mut ticks = interval(HOUR); ticks.tick().wait(); } poll_fn(|cx| ticks.poll_tick(cx));
     "time/interval tick": { let mut ticks = interval(HOUR); ticks.tick().wait(); } ticks.tick();
@@ -313,6 +321,10 @@ fn sink_full(sink: &mut spinpark::stream::SenderSink<u8>) {
         ready.expect("open");
         Pin::new(&mut *sink).start_send(1).expect("open");
     }
+}
+
+fn fill(stream: &mut io::DuplexStream) {
+    while Pin::new(&mut *stream).poll_write(&mut Context::from_waker(Waker::noop()), b"x").is_ready() {}
 }
 
 fn tcp_pair() -> (TcpStream, std::net::TcpStream) {

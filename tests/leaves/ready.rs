@@ -8,7 +8,7 @@ use spinpark::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
 use spinpark::sync::{
     Barrier, CancellationToken, Mutex, Notify, OnceCell, RwLock, Semaphore, WaitGroup, broadcast, oneshot, watch,
 };
-use spinpark::time::{interval, sleep};
+use spinpark::time::{DelayQueue, interval, sleep};
 use spinpark::{JoinSet, Runtime, TaskTracker, Wait, chan, fs, io, process, select, spawn, yield_now};
 use std::future::{Future, poll_fn, ready};
 use std::io::{IoSlice, IoSliceMut, SeekFrom};
@@ -153,6 +153,7 @@ leaves! {
     };
     "compat/stream/channels Stream for ReceiverStream": { let (_, receives) = chan::unbounded::<u8>(); let mut stream = receives.into_stream(); }
         poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await;
+    "compat/stream/endless Stream for DelayQueue": { let mut queue = DelayQueue::new(); } { queue.insert(1, Duration::ZERO); poll_fn(|cx| Pin::new(&mut queue).poll_next(cx)).await };
     "compat/stream/endless Stream for Incoming": { let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound"); } {
         let _theirs = next_tcp(&listener);
         poll_fn(|cx| Pin::new(&mut listener.incoming()).poll_next(cx)).await
@@ -166,6 +167,15 @@ leaves! {
     "io/async_fd/fd readable": { let fd = io::AsyncFd::new(ended()).expect("known"); } fd.readable().await;
     "io/async_fd/fd ready": { let fd = io::AsyncFd::new(ended()).expect("known"); } fd.ready(io::Interest::READABLE | io::Interest::WRITABLE).await;
     "io/async_fd/fd writable": { let fd = io::AsyncFd::new(ended()).expect("known"); } fd.writable().await;
+    "io/duplex AsyncRead for DuplexStream": { let (mut reads, writes) = io::duplex(1); drop(writes); } poll_fn(|cx| Pin::new(&mut reads).poll_read(cx, &mut [0])).await;
+    "io/duplex AsyncWrite for DuplexStream": { let (mut writes, reads) = io::duplex(1); drop(reads); let mut turn = 0; } {
+        turn += 1;
+        poll_fn(|cx| match turn % 3 {
+            0 => Pin::new(&mut writes).poll_write(cx, b"x").map(drop),
+            1 => Pin::new(&mut writes).poll_flush(cx).map(drop),
+            _ => Pin::new(&mut writes).poll_close(cx).map(drop),
+        }).await
+    };
     "io/fs canonicalize": {} fs::canonicalize(".").await;
     "io/fs copy": { let from = file_path(); } fs::copy(&from, path()).await;
     "io/fs create_dir": {} fs::create_dir(path()).await;
@@ -334,8 +344,11 @@ leaves! {
     "sync/barrier Future for BarrierWait": { let barrier = Barrier::new(1); } barrier.wait().await;
     "sync/broadcast Future for Receiving": { let (sends, mut receives) = broadcast::channel(2); } { sends.send(1).expect("open"); receives.recv().await };
     "sync/broadcast Future for SenderClosed": { let (sends, receives) = broadcast::channel::<u8>(2); drop(receives); } sends.closed().await;
+    "sync/chan/closed Future for SenderClosed": { let (sends, receives) = chan::bounded::<u8>(1); drop(receives); } sends.closed().await;
     "sync/chan/futures Future for Receiving": { let (_, receives) = chan::bounded::<u8>(1); } receives.recv().await;
     "sync/chan/futures Future for Sending": { let (sends, _receives) = chan::unbounded(); } sends.send(1).await;
+    "sync/chan/many recv_many": { let (_, receives) = chan::bounded::<u8>(1); let mut limit = 0; } { limit = 1 - limit; receives.recv_many(&mut Vec::new(), limit).await };
+    "sync/chan/timed send_timeout": { let (sends, _receives) = chan::unbounded(); } sends.send_timeout(1, Duration::ZERO).await;
     "sync/coop Future for Turn": { let lock = Mutex::new(1); } *lock.lock().await;
     "sync/locks get_or_init": { let cell = OnceCell::new(); } *cell.get_or_init(|| ready(1)).await;
     "sync/locks get_or_try_init": { let cell = OnceCell::new(); } cell.get_or_try_init(|| ready(Err::<u8, ()>(()))).await;
@@ -356,6 +369,14 @@ leaves! {
     "sync/watch Future for Changed": { let (_sends, mut receives) = watch::channel(1); } { receives.mark_changed(); receives.changed().await };
     "sync/watch Future for SenderClosed": { let (sends, receives) = watch::channel(1); drop(receives); } sends.closed().await;
     "sync/watch wait_for": { let (_sends, mut receives) = watch::channel(1); } drop(receives.wait_for(|_| true).await);
+    "time/delay_queue next": { let mut queue = DelayQueue::new(); let mut turn = 0; } {
+        turn += 1;
+        if turn % 2 == 0 {
+            queue.insert(1, Duration::ZERO);
+        }
+        queue.next().await
+    };
+    "time/delay_queue poll_expired": { let mut queue = DelayQueue::new(); } { queue.insert(1, Duration::ZERO); poll_fn(|cx| queue.poll_expired(cx)).await };
     "time/sleep Future for Sleep": {} sleep(Duration::ZERO).await;
     "time/interval poll_tick": { let mut ticks = interval(Duration::from_nanos(1)); } poll_fn(|cx| ticks.poll_tick(cx)).await;
     "time/interval tick": { let mut ticks = interval(Duration::from_nanos(1)); } ticks.tick().await;

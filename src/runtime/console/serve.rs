@@ -12,6 +12,7 @@ use crate::runtime::host::cores::Cores;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::io::net::{TcpListener, TcpStream};
 use crate::runtime::observe::attached::{Attach, Attached, Opened};
+use crate::runtime::observe::metrics::Metrics;
 use crate::runtime::runtime::Runtime;
 use crate::runtime::structured::cancellation::{CancellationToken, WaitForCancellationFutureOwned};
 use crate::runtime::sync::{OwnedSemaphorePermit, Semaphore, WaitGroup};
@@ -188,7 +189,15 @@ fn answer(served: &Arc<Served>, request: &Request<Incoming>) -> Response<Reply> 
     match (request.method(), request.uri().path()) {
         (&Method::GET, "/") => reply(StatusCode::OK, "text/html; charset=utf-8", Reply::whole(PAGE)),
         (&Method::GET, "/events") => reply(StatusCode::OK, "text/event-stream", Reply::events(served)),
-        _ => reply(StatusCode::NOT_FOUND, "text/plain", Reply::whole("there is / and /events\n")),
+        (&Method::GET, "/metrics") => match served.runtime_id.find() {
+            Some(tasks) => {
+                let text = Metrics::of(&tasks).prometheus();
+                reply(StatusCode::OK, "text/plain; version=0.0.4", Reply::Whole(Some(text.into())))
+            }
+            // It is being built, or is about to end.
+            None => reply(StatusCode::SERVICE_UNAVAILABLE, "text/plain", Reply::whole("there is no runtime now\n")),
+        },
+        _ => reply(StatusCode::NOT_FOUND, "text/plain", Reply::whole("there is /, /events and /metrics\n")),
     }
 }
 

@@ -3,6 +3,7 @@
 //! ```text
 //!   net, async_fd, pipe, process, signal ── registered ──► netpoll ── system: epoll, or the crate polling
 //!    └── around: the poller of the caller's runtime                          └──► reactor: the last M waits here
+//!   copy: from one stream to another, of any kind; duplex: two ends in memory, which know no poller
 //!   zero_copy: from one of them to another, inside of the system
 //!   fs, standard: files, and the standard streams, block: they are system calls
 //! ```
@@ -20,6 +21,8 @@ mod halves;
 mod around;
 #[cfg(unix)]
 pub(super) mod async_fd;
+pub(super) mod copy;
+pub(super) mod duplex;
 pub mod fs;
 pub mod net;
 pub(super) mod netpoll;

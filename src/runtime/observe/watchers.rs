@@ -20,6 +20,9 @@ pub(in crate::runtime) struct Watchers {
     pub(in crate::runtime) recorders: Vec<trace::Recorder>,
     /// Where to write a trace to.
     pub(in crate::runtime) path: Option<PathBuf>,
+    /// Is what its tasks wait for to be printed at SIGQUIT?
+    #[cfg(all(unix, feature = "signal"))]
+    pub(in crate::runtime) dumps_on_sigquit: bool,
     /// A server that is to show the runtime.
     #[cfg(feature = "console")]
     pub(in crate::runtime) console: Option<Arc<dyn Attach>>,

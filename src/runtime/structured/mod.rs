@@ -7,6 +7,7 @@
 //!   TaskTracker ─────── waits until all have ended; keeps none
 //!   scope ───────────── tasks that borrow: it returns when none is left
 //!   CancellationToken ─ says that they are no longer wanted, down a tree
+//!   Context ─────────── the same, with a deadline, a reason and values
 //!   join!, try_join! ── futures of one task, side by side
 //!   task_local! ─────── a value for all that a task calls
 //! ```
@@ -17,6 +18,7 @@
 
 pub(super) mod abort_on_drop;
 pub(super) mod cancellation;
+pub mod context;
 mod erased;
 pub(super) mod err_group;
 pub(super) mod join_map;

@@ -13,7 +13,8 @@
 //! | a value under a mutex, and a channel that is closed at each change | [`watch`] |
 //! | a channel for each of many receivers | [`broadcast`] |
 //! | two `WaitGroup`s in turn | [`Barrier`] |
-//! | `context.WithCancel` | [`CancellationToken`]: a token, not an argument of everything |
+//! | `x/sync/singleflight` | [`singleflight::Group`] |
+//! | `context.WithCancel` | [`CancellationToken`]: a token, not an argument of everything; or a [`Context`](crate::context::Context) |
 //!
 //! ```
 //! use spinpark::sync::{Mutex, WaitGroup};
@@ -68,6 +69,7 @@ mod rw_lock;
 #[doc(hidden)]
 pub mod select;
 mod semaphore;
+pub mod singleflight;
 mod wait_group;
 pub(super) mod waking;
 pub mod watch;

@@ -4,6 +4,8 @@
 //! |----------|------|
 //! | to wait | [`sleep`](sleep()), [`sleep_until`]: a [`Sleep`], which can be [reset](Sleep::reset) |
 //! | not to wait for too long | [`timeout`], [`timeout_at`]: the value, or [`Elapsed`] |
+//! | a function to be called later | [`after_func`]: an [`AfterFunc`], which can be stopped and reset |
+//! | values that expire, each at its own moment | [`DelayQueue`] |
 //! | something now and then | [`interval`](interval()), [`interval_at`]: an [`Interval`], with a [`MissedTickBehavior`] |
 //!
 //! ```
@@ -24,10 +26,14 @@
 //! runtime looks when a thread has nothing else to do; if all are busy, every 61 tasks, and every 10 ms. Go: `time.Sleep`,
 //! `time.Timer`, `time.Ticker`.
 
-// `timer` is state, below `shared`; the rest is above `exec`.
+// `timer` is state, below `shared`; the rest is above `exec`, and `after` above `handle`.
+mod after;
+pub mod delay_queue;
 mod interval;
 mod sleep;
 pub(in crate::runtime) mod timer;
 
+pub use after::{AfterFunc, after_func};
+pub use delay_queue::DelayQueue;
 pub use interval::{Interval, MissedTickBehavior, interval, interval_at};
 pub use sleep::{Elapsed, Sleep, Timeout, sleep, sleep_until, timeout, timeout_at};

@@ -87,7 +87,7 @@ fn identity(waker: &Waker) -> (usize, usize) {
 }
 
 impl Sleep {
-    fn until(deadline: Nanos) -> Sleep {
+    pub(super) fn until(deadline: Nanos) -> Sleep {
         Sleep { deadline, timer: None, leaf: Leaf::new() }
     }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 const OUTSIDE: &[(&str, usize, &str)] = &[
     ("runtime/exec/call_site.rs", 5, "guesses which calls block: a wrong one costs time only"),
     ("runtime/exec/block_on_waiters.rs", 3, "a count that is believed only when everything is at rest"),
+    ("runtime/exec/goroutine/held.rs", 3, "a count, and whether a line about it was printed"),
     ("runtime/exec/goroutine/stack.rs", 6, "figures, and hints beside the lock of the list of stacks"),
     ("runtime/exec/idle.rs", 3, "a hint beside the lock of the queue"),
     ("runtime/exec/on_thread.rs", 1, "a number for each thread that has a local task"),

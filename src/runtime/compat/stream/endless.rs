@@ -1,7 +1,8 @@
-//! Streams as futures 0.3 has them: of ticks, and of connections. Those of channels stand with the channels.
+//! Streams as futures 0.3 has them: of ticks, of what expires, and of connections. Those of channels stand with the channels.
 
 use crate::runtime::io::net::{Incoming, TcpStream};
 use crate::runtime::time::Interval;
+use crate::runtime::time::delay_queue::{DelayQueue, Expired};
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
 use futures_core::Stream;
@@ -18,6 +19,19 @@ impl Stream for Interval {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         (usize::MAX, None)
+    }
+}
+
+/// What is due. It ends when the queue is empty, and goes on when a value was inserted.
+impl<T> Stream for DelayQueue<T> {
+    type Item = Expired<T>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Expired<T>>> {
+        self.poll_expired(cx)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len(), None)
     }
 }
 

@@ -22,6 +22,7 @@
 
 #![allow(unsafe_code)]
 
+mod held;
 mod on_stack;
 mod spare;
 pub(in crate::runtime) mod stack;
@@ -372,6 +373,7 @@ pub(in crate::runtime) fn waits() -> Waits {
 #[cold]
 #[inline(never)]
 fn wait_with_thread<F: Future>(waits: Waits, mut future: Pin<&mut F>, at: &'static Location<'static>) -> F::Output {
+    let _held = (waits == Waits::Block).then(held::Held::new);
     if waits == Waits::Block {
         if let Some(value) = wait_bound(future.as_mut(), at) {
             return value;

@@ -6,6 +6,9 @@
 //! | one whose sender never waits | [`unbounded`] |
 //! | one that hands over | [`rendezvous`] |
 //! | a sender that keeps nothing open | [`WeakSender`] |
+//! | to know that values are not wanted any more | [`Sender::closed`] |
+//! | not to wait for too long | [`Sender::send_timeout`]; [`time::timeout`](crate::time::timeout) around a receive |
+//! | several values at a time | [`Receiver::recv_many`] |
 //! | other kinds | [`oneshot`](crate::sync::oneshot), [`watch`](crate::sync::watch), [`broadcast`](crate::sync::broadcast) |
 //!
 //! ```
@@ -55,17 +58,27 @@
 //! **From where it may be called.** The futures may be awaited in any executor; the methods that do not wait may be called from any
 //! thread. A lock is held for a few instructions, never while anybody waits, and none of the user's code runs under it.
 
+mod closed;
 mod futures;
+mod many;
 pub(in crate::runtime) mod parts;
+mod shared;
+mod timed;
+mod weak;
 
 #[doc(inline)]
 pub use crate::waits::chan::errors::{Closed, SendError, TryRecvError, TrySendError};
+pub use closed::SenderClosed;
 pub use futures::{Receiving, Sending};
+pub use timed::SendTimeoutError;
+pub use weak::WeakSender;
 
 use crate::runtime::exec::goroutine::Wait as _;
 use crate::waits::chan::state::Side;
 use core::fmt;
+#[cfg(feature = "futures")]
 use parts::Channel;
+use shared::Shared;
 use std::sync::Arc;
 
 /// A channel with room for `capacity` values: a send waits while it is full. With room for none it is a
@@ -81,7 +94,7 @@ use std::sync::Arc;
 #[must_use]
 #[doc(alias("mpsc", "channel"))]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    let channel = Arc::new(Channel::new(capacity));
+    let channel = Arc::new(Shared::new(capacity));
     (Sender { channel: Arc::clone(&channel) }, Receiver { channel })
 }
 
@@ -165,10 +178,14 @@ macro_rules! both_ends {
 /// assert!(matches!(sender.try_send(3), Err(TrySendError::Closed(3))));
 /// ```
 pub struct Sender<T> {
-    channel: Arc<Channel<T>>,
+    channel: Arc<Shared<T>>,
 }
 
 impl<T> Sender<T> {
+    fn shared(&self) -> &Shared<T> {
+        &self.channel
+    }
+
     /// What both ends have in common.
     #[cfg(feature = "futures")]
     pub(in crate::runtime) fn channel(&self) -> &Channel<T> {
@@ -227,7 +244,7 @@ impl<T> Sender<T> {
     /// A sender that does not keep the channel open.
     #[must_use]
     pub fn downgrade(&self) -> WeakSender<T> {
-        WeakSender { channel: Arc::clone(&self.channel) }
+        WeakSender::new(&self.channel)
     }
 
     /// Are both ends of the same channel?
@@ -258,53 +275,6 @@ impl<T> fmt::Debug for Sender<T> {
     }
 }
 
-/// A [`Sender`] that does not count: the channel is closed when the last that does is dropped. For what may send now and then, and
-/// must not keep the receivers waiting: a cache of senders, a task that sends to itself.
-///
-/// ```
-/// use spinpark::chan;
-///
-/// let (sender, receiver) = chan::bounded(1);
-/// let weak = sender.downgrade();
-/// weak.upgrade().expect("`sender` lives").try_send(1)?;
-/// drop(sender);
-/// assert!(weak.upgrade().is_none());
-/// assert_eq!((receiver.try_recv(), receiver.is_closed()), (Ok(1), true));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct WeakSender<T> {
-    channel: Arc<Channel<T>>,
-}
-
-impl<T> WeakSender<T> {
-    /// A sender that counts. `None`: the channel is closed, because none is left or it was closed.
-    #[must_use]
-    pub fn upgrade(&self) -> Option<Sender<T>> {
-        // Under the lock that closes: the last `Sender` either sees this one, or has closed the channel already. If it has counted itself
-        // out and not closed yet, this one gets a channel that is closed a moment later.
-        let is_open = self.channel.with(|state| {
-            let is_open = !state.is_closed();
-            if is_open {
-                state.count_up(Side::Senders);
-            }
-            is_open
-        });
-        is_open.then(|| Sender { channel: Arc::clone(&self.channel) })
-    }
-}
-
-impl<T> Clone for WeakSender<T> {
-    fn clone(&self) -> Self {
-        WeakSender { channel: Arc::clone(&self.channel) }
-    }
-}
-
-impl<T> fmt::Debug for WeakSender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        parts::show(&self.channel, f, "WeakSender")
-    }
-}
-
 /// The end of a channel that values come out at. Clones are equals: each value goes to one of them. When the last is
 /// dropped, the channel is closed, and what is left in it is dropped.
 ///
@@ -318,7 +288,7 @@ impl<T> fmt::Debug for WeakSender<T> {
 /// assert!(receiver.blocking_recv().is_err());
 /// ```
 pub struct Receiver<T> {
-    channel: Arc<Channel<T>>,
+    channel: Arc<Shared<T>>,
 }
 
 impl<T> Receiver<T> {
