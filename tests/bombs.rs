@@ -2,7 +2,7 @@
 //! code it is, a function where it panics.
 
 use spinpark::sync::{self, oneshot, watch};
-use spinpark::{JoinSet, LocalSet, Runtime, chan, go, spawn, time, yield_now};
+use spinpark::{ErrGroup, JoinMap, JoinSet, LocalSet, Runtime, chan, go, spawn, time, yield_now};
 use std::future::{Future, pending};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::pin::Pin;
@@ -245,6 +245,64 @@ mod an_output {
                     yield_now().await;
                 }
                 drop(set);
+            };
+            runtime.block_on(all).expect("no deadlock");
+        });
+    }
+
+    #[test]
+    fn of_several_tasks_is_dropped_when_their_set_or_map_is_shut_down() {
+        with_runtimes(|runtime| {
+            let all = async {
+                let (mut set, mut map) = (JoinSet::new(), JoinMap::new());
+                set.extend((0..3).map(|_| async { Bomb }));
+                (0..3).for_each(|key| map.spawn(key, async { Bomb }));
+                time::sleep(5 * MS).await; // some have ended
+                set.shutdown().await;
+                map.shutdown().await;
+                assert!(set.is_empty() && map.is_empty(), "each was waited for");
+            };
+            runtime.block_on(all).expect("no deadlock");
+        });
+    }
+
+    #[test]
+    fn of_a_task_that_was_replaced_in_its_map_is_dropped() {
+        with_runtimes(|runtime| {
+            let all = async {
+                let mut map = JoinMap::new();
+                map.spawn(1, async { Some(Bomb) });
+                time::sleep(5 * MS).await; // it has ended
+                map.spawn(1, async { None });
+                let (key, ended) = map.join_next().await.expect("one is left");
+                assert!(key == 1 && ended.expect("a value").is_none(), "it is the other's");
+            };
+            runtime.block_on(all).expect("no deadlock");
+        });
+    }
+
+    #[test]
+    fn of_a_task_is_dropped_because_another_of_its_set_panicked() {
+        with_runtimes(|runtime| {
+            let all = async {
+                let mut set = JoinSet::new();
+                set.spawn(async { Bomb });
+                time::sleep(5 * MS).await; // it is the first to end
+                set.spawn(async { panic_any(TEXT) });
+                set.join_all().await.into_iter().for_each(std::mem::forget);
+            };
+            let ended = catch_unwind(AssertUnwindSafe(|| runtime.block_on(all)));
+            ended.expect_err("the caller gets the panic of the task");
+        });
+    }
+
+    #[test]
+    fn is_an_error_that_comes_after_the_first() {
+        with_runtimes(|runtime| {
+            let all = async {
+                let mut group = ErrGroup::new();
+                (0..3).for_each(|_| group.spawn(async { Err(Bomb) }));
+                std::mem::forget(group.wait().await.expect_err("each fails"));
             };
             runtime.block_on(all).expect("no deadlock");
         });

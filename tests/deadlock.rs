@@ -3,6 +3,8 @@
 
 use futures_lite::future::poll_once;
 use spinpark::chan::{Receiver, bounded};
+#[cfg(unix)]
+use spinpark::net::unix::UnixStream;
 use spinpark::time::Interval;
 use spinpark::{
     Deadlock, Handle, JoinError, JoinHandle, JoinSet, LocalSet, Runtime, Wait, blocking, go, lock_thread, scope, spawn,
@@ -277,6 +279,61 @@ const CASES: &[Case] = &[
         },
         &["nothing can happen any more"],
     ),
+    ("a_thread_that_is_no_runtimes_ends_late", || late(|| ()), &["nothing can happen any more"]),
+    (
+        "a_thread_that_is_no_runtimes_comes_to_wait_late",
+        || late(|| drop(bounded::<()>(1).1.recv().wait())),
+        &["nothing can happen any more"],
+    ),
+    (
+        "a_thread_that_is_no_runtimes_drops_the_only_timer_late",
+        || {
+            let runtime = runtime();
+            let mut timer = Box::pin(time::sleep(Duration::from_secs(100)));
+            assert!(runtime.block_on(poll_once(&mut timer))?.is_none());
+            late_in(&runtime, move || drop(timer))
+        },
+        &["nothing can happen any more"],
+    ),
+    #[cfg(unix)]
+    (
+        "a_thread_that_is_no_runtimes_drops_the_only_socket_late",
+        || {
+            let runtime = runtime();
+            let (ours, _theirs) = {
+                let _entered = runtime.enter();
+                UnixStream::pair().expect("a pair")
+            };
+            let mut buffer = [0];
+            let ours = Arc::new(ours);
+            let reads = Arc::clone(&ours);
+            let mut read = Box::pin(async move { reads.read(&mut buffer).await.is_ok() });
+            assert!(runtime.block_on(poll_once(&mut read))?.is_none());
+            late_in(&runtime, move || drop((read, ours)))
+        },
+        &["nothing can happen any more"],
+    ),
+    (
+        "a_thread_that_is_no_runtimes_drops_another_runtime_late",
+        || {
+            let other = runtime();
+            late(move || drop(other))
+        },
+        &["nothing can happen any more"],
+    ),
+    (
+        "a_thread_that_is_no_runtimes_waits_after_a_goroutine_that_joins",
+        || {
+            let (send, receive) = bounded(1);
+            let runtime = runtime();
+            let joins = runtime.go(move || send.try_send(spawn(pending::<()>()).join()).is_ok());
+            std::thread::sleep(Duration::from_millis(1200));
+            let told = receive.recv().wait();
+            drop(joins);
+            self::told(told.expect("the goroutine is told, and sends that"))
+        },
+        &["every task waits for another", "the task spawned at tests/deadlock.rs:"],
+    ),
     ("nothing_is_wrong", || runtime().block_on(time::sleep(Duration::from_millis(30))), &[]),
 ];
 
@@ -326,6 +383,22 @@ fn never(sets: impl FnOnce(Arc<Mutex<Interval>>)) -> Result<(), Deadlock> {
         sets(Arc::clone(&interval));
         poll_fn(|cx| interval.lock().expect("no panic").poll_tick(cx)).await;
     })
+}
+
+/// `block_on` waits for ever, and a thread that is no runtime's does this when all else has been at rest for long; nothing comes of it.
+fn late(acts: impl FnOnce() + Send + 'static) -> Result<(), Deadlock> {
+    late_in(&runtime(), acts)
+}
+
+fn late_in(runtime: &Runtime, acts: impl FnOnce() + Send + 'static) -> Result<(), Deadlock> {
+    std::thread::spawn(|| {
+        std::thread::sleep(Duration::from_millis(1200));
+        acts();
+    });
+    let since = Instant::now();
+    let told = runtime.block_on(pending());
+    assert!(since.elapsed() < Duration::from_secs(4), "told after {:?}", since.elapsed());
+    told
 }
 
 /// Sets it to never, when a thread waits in the poller until it is due.

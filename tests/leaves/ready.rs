@@ -307,6 +307,8 @@ leaves! {
             None => yield_now().await,
         }
     };
+    "io/process/command output": {} process::Command::new("/nonexistent").output().await;
+    "io/process/command status": {} process::Command::new("/nonexistent").status().await;
     "io/signal/unix poll_recv": { let mut signals = spinpark::signal::unix::signal(spinpark::signal::unix::SignalKind::user_defined1()).expect("heard"); } {
         signal_hook::low_level::raise(libc::SIGUSR1).expect("raised");
         poll_fn(|cx| signals.poll_recv(cx)).await
@@ -333,6 +335,7 @@ leaves! {
     "structured/cancellation Future for WaitForCancellationFuture": { let token = CancellationToken::new(); token.cancel(); } token.cancelled().await;
     "structured/cancellation Future for WaitForCancellationFutureOwned": { let token = CancellationToken::new(); token.cancel(); } token.clone().cancelled_owned().await;
     "structured/cancellation run_until_cancelled": { let token = CancellationToken::new(); token.cancel(); } token.run_until_cancelled(ready(())).await;
+    "structured/cancellation run_until_cancelled": { let token = CancellationToken::new(); } token.run_until_cancelled(ready(())).await;
     "structured/cancellation run_until_cancelled_owned": { let token = CancellationToken::new(); token.cancel(); } token.clone().run_until_cancelled_owned(ready(())).await;
     "structured/join_set join_all": {} JoinSet::<()>::new().join_all().await;
     "structured/join_set join_next": { let mut set = ended_set().await; } set.join_next().await;

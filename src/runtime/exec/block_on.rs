@@ -1,12 +1,13 @@
 //! A future that is run by the thread that waits for it.
 
-use crate::host::Host;
+use crate::host::{Host, NEVER, Nanos, Parker};
 use crate::runtime::exec::block_on_waiters::Waits;
 use crate::runtime::exec::call_site::Call;
 use crate::runtime::exec::checkdead;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::inside::Inside;
 use crate::runtime::exec::leaving::Return;
+use crate::runtime::exec::looks::Looks;
 use crate::runtime::exec::platform::Platform;
 use crate::runtime::exec::polling::Nested;
 use crate::runtime::exec::task::Raw;
@@ -50,13 +51,17 @@ impl<H: Host> Wake for Bell<H> {
     }
 }
 
-/// So often in one wait the monitor is woken, if it sleeps, to look again for some 0.1 s: an M may be in the poller, or another thread not be
-/// seen yet to wait or to have ended.
-const LOOKS: u32 = 50;
-
 /// As what this thread counts while it waits outside of its own runtime: an M of another is busy there.
 fn elsewhere() -> Waits {
     if Context::is_m_of(None) { Waits::Busy } else { Waits::Thread }
+}
+
+/// Sleeps for so long, or until it is woken.
+fn sleep_for<H: Platform>(parker: &H::Parker, (_awaiting, nanos): (H::Awaiting, Nanos)) {
+    match nanos {
+        NEVER => parker.park(),
+        nanos => parker.park_timeout(nanos),
+    }
 }
 
 /// A thread in the `block_on` of a runtime on the host `H`.
@@ -81,11 +86,12 @@ impl<'a, H: Platform> Guest<'a, H> {
         Waker::from(Arc::clone(&self.bell))
     }
 
-    /// Sleeps until it rings, unless the task that waits has to end, or `is_in_vain`.
+    /// Sleeps until it rings, unless the task that waits has to end, or `looks` finds that it waits in vain: `Ok` says how long it may
+    /// sleep before it looks again.
     fn sleep(
         &self,
         at: &'static Location<'static>,
-        mut is_in_vain: impl FnMut() -> Option<Deadlock>,
+        mut looks: impl FnMut() -> Result<Nanos, Deadlock>,
     ) -> Result<(), Unmet> {
         let shared = self.tasks.shared();
         let waiters = &shared.block_on_waiters;
@@ -94,19 +100,19 @@ impl<'a, H: Platform> Guest<'a, H> {
         if !self.is_listed.replace(true) {
             waiters.enter(Arc::clone(&self.bell) as Arc<dyn LooksAgain>);
         }
-        self.bell.0.wait(|| match () {
+        let before_sleep = || match () {
             () if self.is_m && waiters.is_closing() => Err(Unmet::Closed),
-            () => is_in_vain().map_or_else(|| Ok(H::awaiting()), |deadlock| Err(Unmet::Deadlock(deadlock))),
-        })
+            () => looks().map(|nanos| (H::awaiting(), nanos)).map_err(Unmet::Deadlock),
+        };
+        self.bell.0.wait_by(before_sleep, sleep_for::<H>)
     }
 
     /// The same, for a thread that is told of a deadlock.
     fn sleep_at(&self, at: &'static Location<'static>) -> Result<(), Unmet> {
-        let mut looks = LOOKS;
-        self.sleep(at, || {
-            looks = looks.saturating_sub(1);
-            let is_stuck = checkdead::is_stuck::<H>(self.tasks, looks > 0);
-            is_stuck.then(|| self.deadlock().with_root(at))
+        let mut looks = Looks::new();
+        self.sleep(at, || match checkdead::is_stuck::<H>(self.tasks, looks.may_look::<H>()) {
+            true => Err(self.deadlock().with_root(at)),
+            false => Ok(if self.tasks.shared().detects_deadlock { looks.pause::<H>() } else { NEVER }),
         })
     }
 
@@ -221,7 +227,7 @@ fn wait_on<H: Platform, F: Future + Unpin>(
     let guest = own.as_ref().map(Guest::<H>::new);
     let bell = guest.as_ref().map_or_else(|| Bell::new(elsewhere()), |guest| Arc::clone(&guest.bell));
     let waker = Waker::from(Arc::clone(&bell));
-    let deadlock = || H::take_deadlock().then(|| Deadlock::new(Vec::new(), None, Vec::new()));
+    let deadlock = || if H::take_deadlock() { Err(Deadlock::new(Vec::new(), None, Vec::new())) } else { Ok(NEVER) };
     loop {
         H::step();
         let polls = Nested::begin();
@@ -231,11 +237,25 @@ fn wait_on<H: Platform, F: Future + Unpin>(
         drop(polls);
         match &guest {
             Some(guest) => guest.sleep(at, deadlock)?,
-            None => bell
-                .0
-                .wait(|| deadlock().map_or_else(|| Ok(H::awaiting()), |deadlock| Err(Unmet::Deadlock(deadlock))))?,
+            None => sleep_elsewhere(&bell, deadlock)?,
         }
     }
+}
+
+/// Sleeps until it rings, on a thread that a deadlock is not told. It may be the last that came to rest, so it looks for the others.
+fn sleep_elsewhere<H: Platform>(bell: &Bell<H>, deadlock: impl Fn() -> Result<Nanos, Deadlock>) -> Result<(), Unmet> {
+    let mut looks = Looks::new();
+    let before_sleep = || {
+        let mut nanos = deadlock().map_err(Unmet::Deadlock)?;
+        if !H::IS_SIMULATED {
+            if looks.has_slept() {
+                checkdead::look_for_others();
+            }
+            nanos = looks.pause::<H>();
+        }
+        Ok((H::awaiting(), nanos))
+    };
+    bell.0.wait_by(before_sleep, sleep_for::<H>)
 }
 
 static_assertions::assert_impl_all!(Bell<Cores>: Send, Sync);

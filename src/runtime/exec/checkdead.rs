@@ -1,7 +1,9 @@
 //! Is a runtime deadlocked? Go: `checkdead`.
 
 use crate::runtime::exec::platform::Platform;
+use crate::runtime::exec::registry;
 use crate::runtime::exec::tasks::{Tasks, on_host};
+use crate::runtime::host::cores::Cores;
 
 /// Will no task of this runtime, which is on the host `H`, ever run again, unless the caller, which waits for one and is counted
 /// as a thread that waits, does something? If all that the runtime knows of is at rest, and only another thread of the process is not, or a
@@ -30,6 +32,16 @@ pub(in crate::runtime) fn is_stuck<H: Platform>(tasks: &Tasks, may_look: bool) -
         on_host!(tasks, sched => sched.kernel().rouse_sysmon());
     }
     false
+}
+
+/// The calling thread waits where no runtime can tell it anything: tasks and threads of the only runtime that there is may wait in vain since
+/// it does, and they are told.
+pub(in crate::runtime) fn look_for_others() {
+    if let Some(tasks @ Tasks::Cores(_)) = registry::only()
+        && is_stuck::<Cores>(&tasks, true)
+    {
+        tasks.shared().block_on_waiters.all_look_again();
+    }
 }
 
 /// Does every thread of this runtime sleep, or wait with a task, so that none of its tasks runs, or is about to? One that

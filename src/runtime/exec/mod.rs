@@ -12,7 +12,7 @@
 //! | state, kept in `Shared` | `owned` (above `task`), `wait_graph`, `block_on_waiters`, `idle`, `preempt`, `task_locals`, `goroutine/stack` |
 //! | a scheduler of tasks | `outcome`, `polling`, `waker_words`, `why`, `task`, `blocked`, `awaited`, `on_thread`; `scheduler`: tasks as Gs; `current_worker`: an M with its P; `tasks`: one on either host; `registry`: by number |
 //! | a thread | `entered`, `context`: what it is to a runtime; `inside`, `leaving`, `checkpoint`, `unwind` |
-//! | waiting with it | `waits`, `platform` (what differs between hosts), `pollers`, `sources`, `checkdead`, `dump`, `block_on`, `blocking` |
+//! | waiting with it | `waits`, `platform` (what differs between hosts), `pollers`, `sources`, `checkdead`, `looks`, `dump`, `block_on`, `blocking` |
 //! | tasks | `report`, `names`, `life`, `waker`, `goroutine`, `abort`, `join`, `spawn`, `local_set`, `thread_lock`, `yielding` |
 //! | an M | `thread_hooks`, `mloop`; `saved`: one that is simulated; `shutdown` |
 //!
@@ -39,6 +39,7 @@ pub(super) mod join;
 pub(super) mod leaving;
 pub(super) mod life;
 pub(super) mod local_set;
+mod looks;
 pub(super) mod mloop;
 pub(super) mod names;
 pub(super) mod not_in_runtime;

@@ -35,3 +35,11 @@ impl RuntimeId {
 pub(in crate::runtime) fn count() -> usize {
     RUNTIMES.read().unwrap_or_else(PoisonError::into_inner).len()
 }
+
+/// The only one that there is.
+pub(in crate::runtime) fn only() -> Option<Tasks> {
+    let runtimes = RUNTIMES.read().unwrap_or_else(PoisonError::into_inner);
+    let weak = runtimes.values().next().filter(|_| runtimes.len() == 1).cloned();
+    drop(runtimes);
+    weak?.upgrade()
+}

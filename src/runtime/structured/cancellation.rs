@@ -1,6 +1,6 @@
 //! Telling tasks that they are no longer wanted.
 
-use crate::runtime::exec::yielding::Leaf;
+use crate::runtime::exec::yielding::{Leaf, proceed};
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::waking::Lender;
 use crate::runtime::task_waker::TaskWaker;
@@ -130,6 +130,8 @@ impl CancellationToken {
     /// # });
     /// ```
     pub async fn run_until_cancelled<F: Future>(&self, future: F) -> Option<F::Output> {
+        // The future may be ready each time, and no leaf of ours in it.
+        proceed().await;
         UntilCancelled { cancelled: self.cancelled(), future }.await
     }
 

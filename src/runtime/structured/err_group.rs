@@ -1,6 +1,7 @@
 //! Tasks of one piece of work: the first error ends it. Go: `errgroup`.
 
 use crate::runtime::exec::join::JoinError;
+use crate::runtime::guarded::Theirs;
 use crate::runtime::structured::cancellation::CancellationToken;
 use crate::runtime::structured::join_set::JoinSet;
 use crate::runtime::sync::Semaphore;
@@ -60,8 +61,8 @@ impl<E> Failed<E> {
                 Some(_) => Some(error),
             };
             drop(first);
-            drop(later); // not under the lock: it is the user's
             self.token.cancel();
+            drop(Theirs::new(later)); // not under the lock: it is the user's
         }
     }
 }
@@ -198,7 +199,10 @@ impl<E: Send + 'static> ErrGroup<E> {
         while let Some(ended) = self.tasks.join_next().await {
             if let Err(error) = ended {
                 token.cancel();
-                lost = lost.or(Some(error));
+                match lost {
+                    None => lost = Some(error),
+                    Some(_) => drop(Theirs::new(error)),
+                }
             }
         }
         token.cancel();

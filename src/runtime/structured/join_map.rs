@@ -4,6 +4,7 @@ use crate::runtime::exec::abort::AbortHandle;
 use crate::runtime::exec::join::{JoinError, JoinHandle};
 use crate::runtime::exec::local_set::LocalSet;
 use crate::runtime::exec::spawn::{go, spawn};
+use crate::runtime::guarded::Theirs;
 use crate::runtime::handle::Handle;
 use crate::runtime::id::TaskId;
 use crate::runtime::structured::join_set::JoinSet;
@@ -200,6 +201,7 @@ impl<K: Hash + Eq + Clone, V, S: BuildHasher> JoinMap<K, V, S> {
             if let Some(key) = self.take(id) {
                 return Poll::Ready(Some((key, result)));
             }
+            drop(Theirs::new(result));
         }
         Poll::Ready(None)
     }
@@ -213,6 +215,7 @@ impl<K: Hash + Eq + Clone, V, S: BuildHasher> JoinMap<K, V, S> {
             if let Some(key) = self.take(id) {
                 return Some((key, result));
             }
+            drop(Theirs::new(result));
         }
         None
     }
@@ -239,7 +242,9 @@ impl<K: Hash + Eq + Clone, V, S: BuildHasher> JoinMap<K, V, S> {
     /// ```
     pub async fn shutdown(&mut self) {
         self.abort_all();
-        while self.join_next().await.is_some() {}
+        while let Some((_key, result)) = self.join_next().await {
+            drop(Theirs::new(result));
+        }
     }
 
     /// [Aborts](JoinHandle::abort) the task of this key, which stays in it until it is joined. `false`: there is none.

@@ -229,15 +229,16 @@ impl<T> JoinSet<T> {
     /// # });
     /// ```
     pub async fn join_all(mut self) -> Vec<T> {
+        // Guarded, should one task panic: those of the others are dropped while that panic unwinds.
         let mut values = Vec::with_capacity(self.len());
         while let Some(result) = self.join_next().await {
             match result {
-                Ok(value) => values.push(value),
+                Ok(value) => values.push(Theirs::new(value)),
                 Err(JoinError::Panicked(panic)) => panic.resume_unwind(),
                 Err(error) => panic!("JoinSet::join_all: {error}"),
             }
         }
-        values
+        values.into_iter().map(Theirs::into_inner).collect()
     }
 
     /// [Aborts](JoinHandle::abort) all. They stay in the set until they are joined.
@@ -261,7 +262,9 @@ impl<T> JoinSet<T> {
     /// Dropped before, all are aborted, and those that have not ended are in it still.
     pub async fn shutdown(&mut self) {
         self.abort_all();
-        while self.join_next().await.is_some() {}
+        while let Some(result) = self.join_next().await {
+            drop(Theirs::new(result));
+        }
     }
 
     /// Takes all out, and lets them go on by themselves. Their values are lost.

@@ -129,7 +129,20 @@ impl<H: Host, C: Counts> Bell<H, C> {
     ///
     /// # Errors
     /// Why it does.
-    pub fn wait<T, E>(&self, mut before_sleep: impl FnMut() -> Result<T, E>) -> Result<(), E> {
+    pub fn wait<T, E>(&self, before_sleep: impl FnMut() -> Result<T, E>) -> Result<(), E> {
+        self.wait_by(before_sleep, |parker, _sleeping| parker.park())
+    }
+
+    /// The same, and the thread sleeps by `park`, which takes what `before_sleep` has returned. It may return for any reason, as when
+    /// a time is over: the thread asks once more.
+    ///
+    /// # Errors
+    /// As [`wait`](Bell::wait).
+    pub fn wait_by<T, E>(
+        &self,
+        mut before_sleep: impl FnMut() -> Result<T, E>,
+        park: impl Fn(&H::Parker, T),
+    ) -> Result<(), E> {
         // Relaxed: `take` reads again what this finds.
         if self.state.compare_exchange(State::Idle, State::Waiting, Relaxed, Relaxed).is_err() {
             let has_rung = self.take();
@@ -139,7 +152,7 @@ impl<H: Host, C: Counts> Bell<H, C> {
         self.counts.enter();
         loop {
             match before_sleep() {
-                Ok(_sleeping) => self.parker.park(),
+                Ok(sleeping) => park(&self.parker, sleeping),
                 Err(why) => return if self.give_up() { Err(why) } else { Ok(()) },
             }
             // Relaxed: `take` reads again what this finds.

@@ -1,6 +1,7 @@
 //! A program to be started: std's, and what std's does not know.
 
 use crate::runtime::exec::blocking::syscall;
+use crate::runtime::exec::yielding::proceed;
 use crate::runtime::io::around;
 use crate::runtime::io::process::child::Child;
 use crate::runtime::io::process::reap;
@@ -226,6 +227,8 @@ impl Command {
     /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
     /// ```
     pub async fn status(&mut self) -> io::Result<ExitStatus> {
+        // It fails at once each time, if it does.
+        proceed().await;
         let mut child = self.spawn()?;
         // A caller that does not take them does not write or read, either.
         drop((child.stdin.take(), child.stdout.take(), child.stderr.take()));
@@ -247,6 +250,7 @@ impl Command {
     /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
     /// ```
     pub async fn output(&mut self) -> io::Result<Output> {
+        proceed().await;
         self.choose_others(Stdio::null, Stdio::piped);
         let child = self.spawn();
         // The next `spawn` or `status` finds them as they were.
