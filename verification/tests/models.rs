@@ -10,7 +10,7 @@ use spinpark_verification::selection;
 use std::num::NonZeroUsize;
 
 /// Enough to see every model at work.
-const EXECUTIONS: u64 = 2_000;
+const EXECUTIONS: u64 = 500;
 
 fn main() {
     // Shuttle sets its panic hook when it first runs, and the hook then speaks of loom's coroutines too, which end by

@@ -259,6 +259,8 @@ pub(crate) fn try_sort(
 ) -> Result<Vec<Tried>, Stop> {
     let clock = Instant::now();
     let jobs = how.jobs();
+    // First: a file that cannot be used is refused before anything is built or explored.
+    let mut kept = Sitting::open(resume, how.deep)?;
     let mut budget = if how.deep { Budget::DEEP } else { Budget::QUICK };
     if !matches!(trying, Trying::New { .. }) {
         budget.known = Known::Tried;
@@ -297,7 +299,6 @@ pub(crate) fn try_sort(
         .collect();
     let order: BTreeMap<String, usize> =
         untried.iter().enumerate().map(|(i, untried)| (untried.record.name.clone(), i)).collect();
-    let mut kept = Sitting::open(resume, how.deep)?;
     let mut tried = kept.take(&order);
     let known: BTreeSet<&str> = tried.iter().map(|tried| tried.record.name.as_str()).collect();
     let left: Vec<Untried> =

@@ -37,6 +37,7 @@ mod every_weaker_ordering {
     use super::*;
 
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it; `.ci/run` has every file"]
     fn of_a_file_is_killed_or_argued() {
         let folder = folder();
         let arguments = ["mutants", "queues/runq.rs", "--sort", "ordering", "--resume", "kept", "--json", "all.json"];
@@ -66,6 +67,7 @@ mod the_museum {
     use super::*;
 
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it; `.ci/run` has the museum"]
     fn catches_each_bug() {
         let folder = folder();
         let output = verify(folder.path(), &["museum", "--json", "museum.json"]);

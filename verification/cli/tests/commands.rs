@@ -104,11 +104,8 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo bench --bench growth -- --most 100000", No(BENCH)),
     ("cargo run --example deterministic", Cargo("run --quiet --example deterministic")),
     ("cargo run --example figures", Cargo("run --quiet --example figures -- target/tmp/figures")),
-    ("cargo run -p rc11 --example check_a_lock", Cargo("run --quiet -p rc11 --example check_a_lock")),
-    (
-        "cargo run -p spinpark-verification --example own_scheduler",
-        Cargo("run --quiet -p spinpark-verification --example own_scheduler"),
-    ),
+    ("cargo run -p rc11 --example check_a_lock", Cargo("run --quiet --example check_a_lock")),
+    ("cargo run -p spinpark-verification --example own_scheduler", Cargo("run --quiet --example own_scheduler")),
     ("cargo peers", No(PEERS)),
     ("cargo peers --quick", No(PEERS)),
     ("cargo peers --json FILE", No(PEERS)),
@@ -138,12 +135,12 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo run -p spinpark-parameterized", InCi("cargo run --package spinpark-parameterized")),
     (
         "cargo run -p spinpark-parameterized -- show spinning leaves_last",
-        Cargo("run --quiet -p spinpark-parameterized -- show spinning leaves_last"),
+        Cargo("run --quiet --bin spinpark-parameterized -- show spinning leaves_last"),
     ),
     ("cargo run -p spinpark-parameterized -- progress", No("its tests ask for each obligation")),
     (
         "cargo run -p spinpark-parameterized -- page spinning",
-        Cargo("run --quiet -p spinpark-parameterized -- page spinning"),
+        Cargo("run --quiet --bin spinpark-parameterized -- page spinning"),
     ),
     ("cargo run -p spinpark-parameterized -- variants", No("its tests ask for each variant")),
     ("LITMUS=write cargo test -p spinpark-verification --test litmus_files", No("it writes the expectations anew")),

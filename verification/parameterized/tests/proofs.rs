@@ -33,6 +33,7 @@ mod every_obligation_is_discharged {
         by(Solver::Z3, "spinning");
     }
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it; `.ci/run` asks both solvers by `check`"]
     fn of_spinning_by_cvc5() {
         by(Solver::Cvc5, "spinning");
     }
@@ -41,6 +42,7 @@ mod every_obligation_is_discharged {
         by(Solver::Z3, "runq");
     }
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it; `.ci/run` asks both solvers by `check`"]
     fn of_the_run_queue_by_cvc5() {
         by(Solver::Cvc5, "runq");
     }
@@ -49,6 +51,7 @@ mod every_obligation_is_discharged {
         by(Solver::Z3, "custody");
     }
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it; `.ci/run` asks both solvers by `check`"]
     fn of_custody_by_cvc5() {
         by(Solver::Cvc5, "custody");
     }
@@ -57,6 +60,7 @@ mod every_obligation_is_discharged {
         by(Solver::Z3, "stw");
     }
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it; `.ci/run` asks both solvers by `check`"]
     fn of_stopping_the_world_by_cvc5() {
         by(Solver::Cvc5, "stw");
     }

@@ -132,7 +132,7 @@
 //! | `RC11_BOUNDED_OK` | `true`: a model that was not explored whole passes its test |
 //! | `LOOM_LOG` | each model's verdict is printed |
 //! | `RC11_JOBS` | so many threads of the machine explore one model |
-//! | `RC11_SPURIOUS` | so many times an execution something may wake, or a weak exchange fail, spuriously |
+//! | `RC11_SPURIOUS` | so many times an execution something may wake, or a weak exchange fail, spuriously: 1, if it does not say |
 //! | `RC11_REUSE` | so many times an execution a block of memory may lie where one was freed: 2, if it does not say |
 //! | `RC11_LEAKS` | `true`: any block that is not freed is a failure |
 //! | `RC11_SYMMETRY` | `false`: symmetric threads are told apart |

@@ -33,6 +33,8 @@ mod once;
 mod pointers;
 #[path = "loom_paths/scoped.rs"]
 mod scoped;
+#[path = "loom_paths/spurious.rs"]
+mod spurious;
 #[path = "loom_paths/statics.rs"]
 mod statics;
 #[path = "loom_paths/structures.rs"]

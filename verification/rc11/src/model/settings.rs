@@ -34,7 +34,7 @@ pub(super) fn from_environment() -> Builder {
         symmetry: variable("RC11_SYMMETRY").unwrap_or(true),
         reuse: variable("RC11_REUSE").unwrap_or(2),
         leaks: variable("RC11_LEAKS").unwrap_or(false),
-        spurious: variable("RC11_SPURIOUS").unwrap_or(0),
+        spurious: variable("RC11_SPURIOUS").unwrap_or(1),
         jobs: variable("RC11_JOBS").unwrap_or(1),
         seed: variable("RC11_SEED").unwrap_or(1),
         bounded_ok: variable("RC11_BOUNDED_OK").unwrap_or(false),
