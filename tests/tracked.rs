@@ -12,6 +12,7 @@ use std::future::{Future, pending, ready};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Poll, Waker};
 
 fn with_procs(n: usize) -> Runtime {
@@ -265,6 +266,26 @@ mod a_task_tracker {
             tracker.wait().await;
         });
         assert_eq!(tracker.len(), 0);
+    }
+
+    #[test]
+    fn counts_a_goroutine_that_never_starts_until_what_it_owns_is_dropped() {
+        struct Sees(TaskTracker, Arc<AtomicUsize>);
+        impl Drop for Sees {
+            fn drop(&mut self) {
+                self.1.store(self.0.len(), Relaxed);
+            }
+        }
+        let (runtime, tracker, len) = (with_procs(1), TaskTracker::new(), Arc::new(AtomicUsize::new(usize::MAX)));
+        let sees = Sees(tracker.clone(), Arc::clone(&len));
+        let aborted = runtime.stop_the_world(|| {
+            let goroutine = tracker.go_on(move || drop(sees), &runtime.handle());
+            goroutine.abort();
+            goroutine
+        });
+        let _ = aborted.expect("it stops").join();
+        drop(runtime);
+        assert_eq!((len.load(Relaxed), tracker.len()), (1, 0));
     }
 
     #[test]

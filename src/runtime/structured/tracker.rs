@@ -233,9 +233,10 @@ impl TaskTracker {
     }
 
     fn track_closure<F: FnOnce() -> T, T>(&self, f: F) -> impl FnOnce() -> T + use<F, T> {
-        let token = self.token();
+        // In one, so that a closure that never runs is dropped before its token: what waits sees that it is gone.
+        let tracked = (f, self.token());
         move || {
-            let _token = token;
+            let (f, _token) = { tracked };
             f()
         }
     }
