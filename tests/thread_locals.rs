@@ -93,7 +93,7 @@ fn compile() -> String {
         .current_dir(&here)
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env_remove("CARGO_BUILD_TARGET")
-        .env("RUSTFLAGS", "-Awarnings -Cllvm-args=-inline-threshold=1000")
+        .env("RUSTFLAGS", "-Awarnings -Cllvm-args=-inline-threshold=3000")
         .output()
         .expect("cargo can be started");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
