@@ -148,7 +148,7 @@ impl<T> Sender<T> {
     /// One more receiver, of what is sent from now on.
     #[must_use]
     pub fn subscribe(&self) -> Receiver<T> {
-        Receiver { next: self.shared.with(State::add_receiver), shared: Arc::clone(&self.shared) }
+        Receiver { next: self.shared.subscribe(), shared: Arc::clone(&self.shared) }
     }
 
     /// How many values some receiver has yet to receive.
@@ -295,7 +295,7 @@ impl<T> Receiver<T> {
     /// Another receiver, of what is sent from now on: not of what this one has yet to receive.
     #[must_use]
     pub fn resubscribe(&self) -> Self {
-        Receiver { next: self.shared.with(State::add_receiver), shared: Arc::clone(&self.shared) }
+        Receiver { next: self.shared.subscribe(), shared: Arc::clone(&self.shared) }
     }
 
     /// Do both receive from the same?

@@ -103,11 +103,17 @@ pub struct Effects {
 
 /// The room as a sequential program.
 pub trait Spec<R: Room>: Clone + 'static {
+    /// Does it say in which call a value is dropped? Not where several calls have a share in one.
+    const COUNTS_DROPS: bool = true;
     /// Before the first call.
     fn new(setup: R::Setup, roles: &[R::Role]) -> Self;
     /// A call. `None`: the wait was created, goes on, or was dropped without an answer. A wait whose poll would be answered must
     /// not sleep.
     fn step(&mut self, me: CallId, does: Does<R::Op>, effects: &mut Effects) -> Option<R::Answer>;
+    /// What the call does under an earlier lock than that of its [step](Spec::step). Asked again after that; `None`: its step is next.
+    fn step_before(&self, _me: CallId, _does: Does<R::Op>) -> Option<Self> {
+        None
+    }
     /// How many values are in the room, and in waits that were not given up.
     fn held(&self) -> usize {
         0

@@ -87,6 +87,11 @@ pub struct Value<H: RoomHost> {
 }
 
 impl<H: RoomHost> Value<H> {
+    /// The number, which no other value has.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Takes it: the caller has it, and the room no longer.
     pub fn take(mut self) -> u64 {
         self.ledger.take().expect("it is taken once").live.fetch_sub(1, SeqCst);

@@ -214,6 +214,11 @@ impl<H: Host, T, W: Waker, L: Lock<State<H, T, W>>> Broadcast<H, T, W, L> {
         }
     }
 
+    /// One more receives, from the next value on. Its number.
+    pub fn subscribe(&self) -> u64 {
+        self.with(State::add_receiver)
+    }
+
     /// One receiver less, which would have read number `next`.
     pub fn drop_receiver(&self, next: u64) {
         let (values, woken) = self.with(|state| state.drop_receiver(next));

@@ -185,7 +185,8 @@ enum Place {
     /// Its value was taken, by that call.
     Taken(CallId),
     Receives,
-    ReceiveQueued,
+    /// In the queue, by this poll.
+    ReceiveQueued(CallId),
     Given(Sent),
     /// Closed by that call; here is a send's value.
     Closed(CallId, Option<u64>),
@@ -200,6 +201,8 @@ pub struct List {
     entered: usize,
     senders: Vec<usize>,
     receivers: Vec<usize>,
+    /// The calls that took a value out of the list: a send that finds room sees them.
+    took: Vec<CallId>,
     places: Vec<Place>,
     closed: Option<CallId>,
     ends: [usize; 2],
@@ -208,12 +211,15 @@ pub struct List {
 
 impl List {
     /// A value comes: to the receive that waits first, or into the list. `false`: there is no room.
-    fn enter(&mut self, number: u64, by: CallId) -> bool {
+    fn enter(&mut self, number: u64, by: CallId, effects: &mut Effects) -> bool {
         let sent = Sent { number, nth: self.entered, by };
         if !self.receivers.is_empty() {
             let first = self.receivers.remove(0);
-            self.places[first] = Place::Given(sent);
+            if let Place::ReceiveQueued(poll) = std::mem::replace(&mut self.places[first], Place::Given(sent)) {
+                effects.sees.push(poll);
+            }
         } else if self.values.len() < self.capacity {
+            effects.sees.extend(&self.took);
             self.values.push(sent);
         } else {
             return false;
@@ -227,7 +233,7 @@ impl List {
             effects.sees.push(id);
             return Answer::Refused(number);
         }
-        if self.enter(number, by) { Answer::Sent } else { Answer::Full(number) }
+        if self.enter(number, by, effects) { Answer::Sent } else { Answer::Full(number) }
     }
 
     /// The value of the send that waits first enters.
@@ -242,6 +248,7 @@ impl List {
     fn receive(&mut self, by: CallId, effects: &mut Effects) -> Answer {
         let sent = if !self.values.is_empty() {
             let sent = self.values.remove(0);
+            self.took.push(by);
             if !self.senders.is_empty() && self.values.len() < self.capacity {
                 let next = self.let_in(by);
                 self.values.push(next);
@@ -335,12 +342,12 @@ impl List {
             Place::Receives => match self.receive(me, effects) {
                 Answer::Empty => {
                     self.receivers.push(me.thread);
-                    self.places[me.thread] = Place::ReceiveQueued;
+                    self.places[me.thread] = Place::ReceiveQueued(me);
                     return None;
                 }
                 answer => answer,
             },
-            Place::SendQueued(..) | Place::ReceiveQueued | Place::Nowhere => return None,
+            Place::SendQueued(..) | Place::ReceiveQueued(_) | Place::Nowhere => return None,
             Place::Taken(by) => {
                 effects.sees.push(by);
                 Answer::Sent
@@ -367,7 +374,7 @@ impl List {
                 self.come_back(sent);
                 None
             }
-            Place::Receives | Place::ReceiveQueued | Place::Closed(_, None) | Place::Nowhere => None,
+            Place::Receives | Place::ReceiveQueued(_) | Place::Closed(_, None) | Place::Nowhere => None,
         }
     }
 }
@@ -375,8 +382,8 @@ impl List {
 impl Spec<Chans> for List {
     fn new(capacity: usize, roles: &[()]) -> Self {
         let (places, ends) = (vec![Place::Nowhere; roles.len()], [roles.len(); 2]);
-        let (values, senders, receivers) = (Vec::new(), Vec::new(), Vec::new());
-        List { capacity, values, entered: 0, senders, receivers, places, closed: None, ends, held: 0 }
+        let (values, senders, receivers, took) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        List { capacity, values, entered: 0, senders, receivers, took, places, closed: None, ends, held: 0 }
     }
 
     fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {

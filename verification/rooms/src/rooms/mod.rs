@@ -1,6 +1,9 @@
 //! The rooms, a file each.
 
+pub mod barrier;
+pub mod broadcast;
 pub mod chan;
+pub mod cond;
 pub mod notify;
 pub mod oneshot;
 pub mod semaphore;
@@ -11,7 +14,10 @@ use crate::explore::Declared;
 
 /// Every room.
 pub const ROOMS: &[Declared] = &[
+    Declared::of::<barrier::Barriers>(),
+    Declared::of::<broadcast::Broadcasts>(),
     Declared::of::<chan::Chans>(),
+    Declared::of::<cond::Conds>(),
     Declared::of::<notify::Notifies>(),
     Declared::of::<oneshot::Oneshots>(),
     Declared::of::<semaphore::Semaphores>(),
