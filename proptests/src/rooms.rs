@@ -1,10 +1,7 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
-pub mod barrier;
-pub mod broadcast;
 pub mod cancellation;
 pub mod chan;
-pub mod cond;
 pub mod globq;
 pub mod handoff;
 pub mod idle;
@@ -52,9 +49,6 @@ pub static ALL: &[Entry] = &[
     Entry::of::<task::Task>(),
     Entry::of::<chan::Chan>(),
     Entry::of::<select::Select>(),
-    Entry::of::<cond::Cond>(),
-    Entry::of::<broadcast::Broadcast>(),
-    Entry::of::<barrier::Barrier>(),
     Entry::of::<join_set::JoinSet>(),
     Entry::of::<cancellation::Cancellation>(),
     Entry::of::<Whole>(),

@@ -1,16 +1,12 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
-pub mod barrier;
-pub mod barrier_table;
 pub mod bell;
 pub mod between;
-pub mod broadcast;
 pub mod cancellation;
 pub mod cases_table;
 pub mod chan;
 pub mod chan_table;
 pub mod closing;
-pub mod cond;
 pub mod conserved;
 pub mod drained;
 pub mod globq;
@@ -55,7 +51,6 @@ pub mod threads;
 pub mod timer_queue;
 pub mod timers;
 pub mod two_lines;
-pub mod wait_tables;
 pub mod whole;
 pub mod work_source;
 pub mod wraps;
@@ -111,19 +106,17 @@ pub static MODELS: &[&[Model]] = &[
     goroutine::MODELS,
     chan::MODELS,
     select::MODELS,
-    cond::MODELS,
     operation::MODELS,
-    broadcast::MODELS,
-    barrier::MODELS,
     join_set::MODELS,
     cancellation::MODELS,
     scope::MODELS,
     chan_table::MODELS,
     cases_table::MODELS,
-    wait_tables::MODELS,
-    barrier_table::MODELS,
     task_tables::MODELS,
+    rooms::BARRIER,
+    rooms::BROADCAST,
     rooms::CHAN,
+    rooms::COND,
     rooms::NOTIFY,
     rooms::ONESHOT,
     rooms::SEMAPHORE,
@@ -166,10 +159,7 @@ pub static MUTANTS: &[&[Mutant]] = &[
     goroutine::MUTANTS,
     chan::MUTANTS,
     select::MUTANTS,
-    cond::MUTANTS,
     operation::MUTANTS,
-    broadcast::MUTANTS,
-    barrier::MUTANTS,
     join_set::MUTANTS,
     cancellation::MUTANTS,
     scope::MUTANTS,

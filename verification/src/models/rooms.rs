@@ -31,7 +31,7 @@ macro_rules! models {
             models!(@one $name, $room, $invariants, "two_beside_two", "2 threads, 2 operations each", 5),
             models!(@one $name, $room, $invariants, "three_beside_each_other", "3 threads, 1 operation each", 4),
             models!(@one $name, $room, $invariants, "two_beside_one_and_one", "3 threads, 2, 1 and 1 operations", 6),
-            $(models!(@one $name, $room, $invariants, $focus, "a few operations of 3 threads or more", $n),)*
+            $(models!(@one $name, $room, $invariants, $focus, "a few operations of more threads, or more of each", $n),)*
         ]
     };
     // There is one of each of two ends.
@@ -59,9 +59,17 @@ macro_rules! models {
     };
 }
 
+/// A barrier.
+pub const BARRIER: &[Model] =
+    models!("barrier", rooms::barrier::Barriers, invariants: [117], focuses: ["three_with_two_wakers" => 7]);
+/// A broadcast.
+pub const BROADCAST: &[Model] = models!("broadcast", rooms::broadcast::Broadcasts, invariants: [118],
+    focuses: ["a_slow_receiver" => 7, "two_values_for_two" => 8]);
 /// A channel.
 pub const CHAN: &[Model] =
     models!("chan", rooms::chan::Chans, invariants: [90, 91, 92, 93, 94], focuses: ["values_that_come_back" => 7]);
+/// A condition variable.
+pub const COND: &[Model] = models!("cond", rooms::cond::Conds, invariants: [98], focuses: ["three_wait" => 7]);
 /// `Notify`.
 pub const NOTIFY: &[Model] = models!("notify", rooms::notify::Notifies, invariants: [111, 112], focuses: []);
 /// One value.

@@ -1,4 +1,4 @@
-//! A broadcast, a cancellation, a `JoinSet`, a scope and a place in a wait list that are driven by hand, one step after the other:
+//! A cancellation, a `JoinSet`, a scope and a place in a wait list that are driven by hand, one step after the other:
 //! every few steps. A list says what each step answers, whom it wakes, and what is left after it.
 
 use crate::harness::common::{Counted, any_of};
@@ -6,216 +6,15 @@ use crate::harness::told::{Log, Told, waker};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
 use spinpark_kernel::host::{Host, Lock};
-use spinpark_kernel::waits::broadcast::{self, Broadcast, End, Missing, Recv};
 use spinpark_kernel::waits::cancellation::Token;
 use spinpark_kernel::waits::cancellation_tree::Nodes;
 use spinpark_kernel::waits::join_set::{Ended, JoinSet};
 use spinpark_kernel::waits::scope::{self, Scope, Task};
 use spinpark_kernel::waits::wait_list::{self, Served, WaitList};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
-
-/// A value that notes, as it is dropped, how many wakers were woken by then.
-struct Noted {
-    log: Arc<Log>,
-    drops: Arc<Mutex<Vec<usize>>>,
-}
-
-impl Drop for Noted {
-    fn drop(&mut self) {
-        self.drops.lock().unwrap_or_else(PoisonError::into_inner).push(self.log.woken());
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-enum OfABroadcast {
-    Send,
-    Poll(usize, u64),
-    Drop(usize),
-    DropReceiver(usize),
-    AddReceiver,
-    AddSender,
-    DropSender,
-    PollEnd(u64),
-    DropEnd,
-}
-
-/// A broadcast as a list: how many were sent, and what each receiver would read next.
-struct Sent {
-    capacity: u64,
-    sent: u64,
-    next: [Option<u64>; 2],
-    senders: usize,
-    /// Receivers that wait, the oldest first, and by which waker.
-    queue: Vec<(usize, u64)>,
-    end: Option<u64>,
-    /// The sender that waits was served, and has not looked.
-    is_served: bool,
-    woken: Vec<u64>,
-}
-
-impl Sent {
-    /// What is older is gone, for want of room.
-    fn oldest(&self) -> u64 {
-        self.sent.saturating_sub(self.capacity)
-    }
-
-    /// How many somebody has yet to read.
-    fn left(&self) -> u64 {
-        let next = self.next.iter().flatten().min().copied().unwrap_or(self.sent);
-        self.sent - next.max(self.oldest())
-    }
-
-    fn receivers(&self) -> usize {
-        self.next.iter().flatten().count()
-    }
-
-    fn serve_all(&mut self) {
-        self.woken.extend(self.queue.drain(..).map(|(_, by)| by));
-    }
-
-    fn leaves(&mut self, i: usize) {
-        self.queue.retain(|&(other, _)| other != i);
-    }
-
-    fn polls(&mut self, i: usize, next: u64, by: u64) -> Poll<Result<(), Missing>> {
-        let (answer, then) = match next {
-            n if n < self.oldest() => (Err(Missing::Lagged(self.oldest() - n)), self.oldest()),
-            n if n < self.sent => (Ok(()), n + 1),
-            n if self.senders == 0 => (Err(Missing::Closed), n),
-            _ => {
-                match self.queue.iter_mut().find(|(other, _)| *other == i) {
-                    Some(place) => place.1 = by,
-                    None => self.queue.push((i, by)),
-                }
-                return Poll::Pending;
-            }
-        };
-        self.next[i] = Some(then);
-        self.leaves(i);
-        Poll::Ready(answer)
-    }
-}
-
-type Lists<H> = <H as Host>::Lock<broadcast::State<H, Noted, Told>>;
-type Receives<'a, H> = Recv<'a, H, Noted, Told, Lists<H>>;
-
-fn steps_of_a_broadcast<H: ModelHost>() -> String {
-    use OfABroadcast::{AddReceiver, AddSender, Drop, DropEnd, DropReceiver, DropSender, Poll, PollEnd, Send};
-    const OPS: [OfABroadcast; 11] = [
-        Send,
-        Poll(0, 0),
-        Poll(0, 1),
-        Poll(1, 0),
-        Drop(0),
-        DropReceiver(0),
-        DropReceiver(1),
-        AddReceiver,
-        DropSender,
-        PollEnd(0),
-        DropEnd,
-    ];
-    let capacity = 1 + H::choose(2);
-    let broadcast = Broadcast::<H, Noted, Told, Lists<H>>::new(capacity, 2);
-    let (log, drops, is_trusted) = (Arc::new(Log::default()), Arc::new(Mutex::new(Vec::new())), H::choose(2) == 1);
-    let mut listed = Sent {
-        capacity: capacity as u64,
-        sent: 0,
-        next: [Some(0); 2],
-        senders: 1,
-        queue: Vec::new(),
-        end: None,
-        is_served: false,
-        woken: Vec::new(),
-    };
-    let (mut created, mut dropped) = (0, 0);
-    let mut waits: [Option<Receives<'_, H>>; 2] = [None, None];
-    let mut end: Option<End<'_, H, Noted, Told, Lists<H>>> = None;
-    let mut does = |op: OfABroadcast, listed: &mut Sent| {
-        match op {
-            Send if listed.senders > 0 => {
-                created += 1;
-                let to = broadcast.send(Noted { log: Arc::clone(&log), drops: Arc::clone(&drops) }).ok();
-                let expected = Some(listed.receivers()).filter(|&receivers| receivers > 0);
-                assert!(to == expected, "it was sent to {to:?}, and {expected:?} receive");
-                if expected.is_some() {
-                    listed.sent += 1;
-                    listed.serve_all();
-                }
-            }
-            Poll(i, by) => {
-                let Some(next) = listed.next[i] else { return };
-                let (mut then, by) = (next, waker(i, by));
-                let wait = waits[i].get_or_insert_with(|| broadcast.recv());
-                let polled = wait.poll(&mut then, &mut log.lender(by, is_trusted)).map(|got| got.map(drop));
-                let expected = listed.polls(i, next, by);
-                assert!(polled == expected, "{op:?}: {polled:?}, and not {expected:?}");
-                assert!(Some(then) == listed.next[i], "{op:?}: {then} is next, and not {:?}", listed.next[i]);
-            }
-            Drop(i) => {
-                waits[i] = None;
-                listed.leaves(i);
-            }
-            DropReceiver(i) => {
-                let Some(next) = listed.next[i].take() else { return };
-                waits[i] = None;
-                listed.leaves(i);
-                broadcast.drop_receiver(next);
-                if listed.receivers() == 0 && listed.end.is_some() {
-                    listed.woken.extend(listed.end.take());
-                    listed.is_served = true;
-                }
-            }
-            AddReceiver => {
-                let Some(i) = listed.next.iter().position(Option::is_none) else { return };
-                let next = broadcast.with(broadcast::State::add_receiver);
-                assert!(next == listed.sent, "it begins at {next}, and {} were sent", listed.sent);
-                listed.next[i] = Some(next);
-            }
-            AddSender => {
-                broadcast.with(broadcast::State::add_sender);
-                listed.senders += 1;
-            }
-            DropSender if listed.senders > 0 => {
-                broadcast.drop_sender();
-                listed.senders -= 1;
-                if listed.senders == 0 {
-                    listed.serve_all();
-                }
-            }
-            PollEnd(by) => {
-                let by = waker(5, by);
-                let polled = end.get_or_insert_with(|| broadcast.closed()).poll(&mut log.lender(by, is_trusted));
-                let is_over = listed.receivers() == 0 || listed.is_served;
-                assert!(polled.is_ready() == is_over, "{op:?}: {polled:?}");
-                (listed.end, listed.is_served) = ((!is_over).then_some(by), false);
-            }
-            DropEnd => {
-                end = None;
-                (listed.end, listed.is_served) = (None, false);
-            }
-            Send | DropSender => (),
-        }
-        // The user's destructors may panic: nobody's wake is to come after them.
-        let (woken, early) = (listed.woken.len(), std::mem::take(&mut *drops.lock().expect("nobody panicked")));
-        assert!(early.iter().all(|&n| n == woken), "{op:?} wakes {woken}; values were dropped after {early:?}");
-        dropped += early.len() as u64;
-        log.check(&mut listed.woken, &op);
-        let told = broadcast.with(|state| (state.len() as u64, state.is_empty(), state.senders(), state.receivers()));
-        let expected = (listed.left(), listed.left() == 0, listed.senders, listed.receivers());
-        assert!(told == expected, "after {op:?} it tells {told:?}, and not {expected:?}");
-        assert!(created - dropped == listed.left(), "after {op:?} {} values live", created - dropped);
-    };
-    // From the beginning, or with a second sender, where all wait.
-    if H::choose(2) == 1 {
-        [AddSender, Poll(0, 0), Poll(1, 0), PollEnd(0)].into_iter().for_each(|op| does(op, &mut listed));
-    }
-    (0..4).for_each(|_| does(any_of::<H, _>(&OPS), &mut listed));
-    [DropReceiver(0), DropReceiver(1), DropEnd].into_iter().for_each(|op| does(op, &mut listed));
-    format!("sent {}, {} send", listed.sent, listed.senders)
-}
 
 #[derive(Debug, Clone, Copy)]
 enum OfACancellation {
@@ -708,13 +507,6 @@ fn one_looks_and_waits<H: ModelHost>() -> String {
 
 /// The models.
 pub const MODELS: &[Model] = &[
-    crate::model!("broadcast::each_gets_all_or_is_told::steps_of_a_broadcast", steps_of_a_broadcast,
-        claim: "receivers, and a sender that waits for their end, polled, polled again and dropped, are answered and woken as a list \
-            would; values are dropped once all have read them, after the wakes",
-        size: "1 thread; 2 receivers, room for 1 or 2, who wait or not, 4 steps of 11 kinds",
-        invariants: [118],
-        must_reach: ["sent 4, 1 send", "sent 0, 0 send", "sent 3, 1 send"],
-        runs: [sc()]),
     crate::model!("cancellation::who_waits_goes_on::steps_of_a_cancellation", steps_of_a_cancellation,
         claim: "waiters of a token and of its child, polled, polled again and given up, are answered and woken as two flags would; no \
             waker, no place and no node is lost",

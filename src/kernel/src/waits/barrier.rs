@@ -12,7 +12,7 @@
 //! The two holds of the lock of one that waits need not be one: the number of a round never comes again, so it is seen whenever
 //! it is looked at. One that has come stays counted, though it be dropped.
 //!
-//! Checked by: verification/src/models/barrier.rs
+//! Checked by: verification/rooms/src/rooms/barrier.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::wait_list::{Place, WaitList};

@@ -13,7 +13,7 @@
 //! Values are numbered. Those in the ring have numbers in a row; a receiver has that of its next. A receiver that has read a value has read all
 //! before it, so those that all have read are at the front. Values are cloned and dropped under no lock.
 //!
-//! Checked by: verification/src/models/broadcast.rs
+//! Checked by: verification/rooms/src/rooms/broadcast.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::chan::errors::SendError;

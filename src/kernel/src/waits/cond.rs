@@ -12,7 +12,7 @@
 //!
 //! The user's lock is not here: a waiter holds it when it enqueues itself.
 //!
-//! Checked by: verification/src/models/cond.rs
+//! Checked by: verification/rooms/src/rooms/cond.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::wait_list::{self, Served, WaitList};

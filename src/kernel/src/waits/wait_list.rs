@@ -10,7 +10,7 @@
 //! | sleeps, until it is woken                        | unlocks; wakes                                 |
 //! | or, dropped: gives its waiter back               |                                                |
 //!
-//! Checked by: verification/src/models/{cond,broadcast,barrier}.rs, verification/rooms/src/rooms/{wait_group,notify,watch}.rs
+//! Checked by: verification/rooms/src/rooms/{barrier,broadcast,cond,notify,wait_group,watch}.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::queue::{Outcome, Renewed, WaitQueue, Waiter, Waiters};

@@ -39,11 +39,8 @@ macro_rules! scenario {
 #[cfg(not(test))]
 pub(crate) use scenario;
 
-pub mod barrier;
-pub mod broadcast;
 pub mod cancellation;
 pub mod chan;
-pub mod cond;
 pub mod handoff;
 pub mod join_set;
 pub mod netpoll;
