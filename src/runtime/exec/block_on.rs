@@ -86,7 +86,7 @@ impl<'a, H: Platform> Guest<'a, H> {
         Waker::from(Arc::clone(&self.bell))
     }
 
-    /// Sleeps until it rings, unless the task that waits has to end, or `looks` finds that it waits in vain: `Ok` says how long it may
+    /// Sleeps until it rings, unless the task that waits has to end, or `looks` finds that nothing can ring it: `Ok` says how long it may
     /// sleep before it looks again.
     fn sleep(
         &self,

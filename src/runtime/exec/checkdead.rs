@@ -34,8 +34,8 @@ pub(in crate::runtime) fn is_stuck<H: Platform>(tasks: &Tasks, may_look: bool) -
     false
 }
 
-/// The calling thread waits where no runtime can tell it anything: tasks and threads of the only runtime that there is may wait in vain since
-/// it does, and they are told.
+/// The calling thread waits where no runtime can tell it anything. Since it waits, nothing may be left that could wake the tasks and threads of
+/// the only runtime that there is: then they are told.
 pub(in crate::runtime) fn look_for_others() {
     if let Some(tasks @ Tasks::Cores(_)) = registry::only()
         && is_stuck::<Cores>(&tasks, true)

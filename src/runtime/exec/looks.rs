@@ -1,8 +1,8 @@
-//! How often a thread that waits looks whether it waits in vain.
+//! How often a thread that waits looks whether anything can still wake it.
 //!
 //! The Ms and the monitor have it look when all comes to rest. A thread that is no runtime's tells none when it ends, or comes to wait, or
 //! drops the last timer: so the thread that waits looks by itself, when it has waited twice as long as at its last look. **Such a
-//! deadlock is told after twice the time at most, and a minute late at most; and a process that is idle for long wakes once a minute.**
+//! deadlock is reported after twice the time at most, and at most a minute late. An idle process wakes once a minute.**
 
 use crate::host::{NEVER, Nanos};
 use crate::runtime::exec::platform::Platform;
