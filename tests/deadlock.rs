@@ -282,7 +282,7 @@ const CASES: &[Case] = &[
     ("a_thread_that_is_no_runtimes_ends_late", || late(|| ()), &["nothing can happen any more"]),
     (
         "a_thread_that_is_no_runtimes_comes_to_wait_late",
-        || late(|| drop(bounded::<()>(1).1.recv().wait())),
+        || late(|| _ = bounded::<()>(1).1.recv().wait()),
         &["nothing can happen any more"],
     ),
     (
