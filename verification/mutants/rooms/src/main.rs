@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long one mistake may take. One of which nothing is known then was not killed.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The shapes that take longer than all others together.
 const LARGEST: std::ops::Range<usize> = 5..LADDER.len();
@@ -102,7 +102,7 @@ fn try_one(id: u32, room: &str) -> String {
     }
     let output = child.wait_with_output().expect("its output");
     match String::from_utf8_lossy(&output.stdout).trim() {
-        "" if begun.elapsed() >= PATIENCE => "NOTHING within a minute".to_owned(),
+        "" if begun.elapsed() >= PATIENCE => "NOTHING within five minutes".to_owned(),
         "" => "killed: the checker died of it".to_owned(),
         text => text.to_owned(),
     }
