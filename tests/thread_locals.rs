@@ -29,6 +29,7 @@ mod a_function_in_which_a_goroutine_may_wait {
     use super::*;
 
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn computes_the_address_of_no_thread_local() {
         let mut found = keep_addresses(&LISTING);
         // It is there for this: the check sees what it looks for.
@@ -37,6 +38,7 @@ mod a_function_in_which_a_goroutine_may_wait {
     }
 
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn is_found() {
         let waiting = may_wait(&LISTING);
         let twice: Vec<_> = LISTING.keys().filter(|name| name.starts_with("twice_")).collect();
@@ -47,6 +49,7 @@ mod a_function_in_which_a_goroutine_may_wait {
     }
 
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn calls_what_does() {
         let locals = LISTING.values().filter(|function| !function.locals.is_empty()).count();
         assert!(locals > 10, "only {locals} functions look at a thread local");

@@ -10,6 +10,7 @@
 
 use crate::history::{Fate, History};
 use crate::room::{CallId, Does, Effects, Room, Spec};
+use std::collections::HashSet;
 
 /// What is looked at besides the history.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +26,8 @@ pub struct Judged {
 /// # Errors
 /// In a sentence, and the history.
 pub fn explain<R: Room>(spec: &R::Spec, history: &History<R>, judged: Judged) -> Result<(), String> {
-    let mut search = Search { history, judged, furthest: (0, String::from("no call may come first")) };
+    let furthest = (0, String::from("no call may come first"));
+    let mut search = Search::<R> { history, judged, furthest, dead_ends: HashSet::new() };
     let explained = search.threads_are_at_rest().and_then(|()| {
         let is_explained = search.go_on(spec, &mut vec![0; history.0.len()]);
         if is_explained { Ok(()) } else { Err(std::mem::take(&mut search.furthest.1)) }
@@ -38,6 +40,9 @@ struct Search<'a, R: Room> {
     judged: Judged,
     /// How many calls the longest order that was found has, and why it does not go on.
     furthest: (usize, String),
+    /// From where no order goes on: after so many calls of each thread, and with what the specification then says. Other orders of the same
+    /// calls come there too.
+    dead_ends: HashSet<(Vec<usize>, R::Spec)>,
 }
 
 impl<R: Room> Search<'_, R> {
@@ -80,6 +85,18 @@ impl<R: Room> Search<'_, R> {
     }
 
     fn go_on(&mut self, spec: &R::Spec, done: &mut Vec<usize>) -> bool {
+        let here = |done: &Vec<usize>| (done.clone(), spec.clone());
+        if !self.dead_ends.is_empty() && self.dead_ends.contains(&here(done)) {
+            return false;
+        }
+        let goes_on = self.explains_the_rest(spec, done);
+        if !goes_on {
+            self.dead_ends.insert(here(done));
+        }
+        goes_on
+    }
+
+    fn explains_the_rest(&mut self, spec: &R::Spec, done: &mut Vec<usize>) -> bool {
         let history = self.history;
         let mut is_over = true;
         for (thread, of) in history.0.iter().enumerate() {

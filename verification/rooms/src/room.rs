@@ -102,7 +102,7 @@ pub struct Effects {
 }
 
 /// The room as a sequential program.
-pub trait Spec<R: Room>: Clone + 'static {
+pub trait Spec<R: Room>: Clone + Eq + Hash + 'static {
     /// Does it say in which call a value is dropped? Not where several calls have a share in one.
     const COUNTS_DROPS: bool = true;
     /// Before the first call.

@@ -5,7 +5,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use spinpark_rooms::explore::explore;
 use spinpark_rooms::program::{Program, Thread, nexts};
 use spinpark_rooms::room::Room;
-use spinpark_rooms::rooms::{broadcast, chan, cond, notify, oneshot, semaphore, wait_group, watch};
+use spinpark_rooms::rooms::{barrier, broadcast, chan, cond, notify, oneshot, semaphore, wait_group, watch};
 use std::sync::Arc;
 
 /// So many programs of each room, unless `PROPTEST_CASES` says otherwise: `.ci/nightly` asks for more.
@@ -53,6 +53,10 @@ fn holds<R: Room>() {
 mod every_random_program_is_explained {
     use super::*;
 
+    #[test]
+    fn of_a_barrier() {
+        holds::<barrier::Barriers>();
+    }
     #[test]
     fn of_a_broadcast() {
         holds::<broadcast::Broadcasts>();

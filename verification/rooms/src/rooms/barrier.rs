@@ -79,7 +79,7 @@ impl<H: RoomHost> Wait<H, bool> for Comes<'_, H> {
 }
 
 /// Where a thread's wait is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     Nowhere,
     Created,
@@ -88,7 +88,7 @@ enum Place {
 }
 
 /// The rounds so far, each with those that came; the last is the one that goes on.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rounds {
     parties: usize,
     came: Vec<Vec<CallId>>,

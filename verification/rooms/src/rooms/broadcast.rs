@@ -177,7 +177,7 @@ impl<H: RoomHost> Wait<H, Answer> for End<'_, H, Value<H>, Wakes<H>, LockOf<H>> 
 }
 
 /// A value, by which call it was sent, and which threads have yet to read it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Slot {
     number: u64,
     by: CallId,
@@ -185,7 +185,7 @@ struct Slot {
 }
 
 /// Where a thread's wait is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     Nowhere,
     Receives,
@@ -196,7 +196,7 @@ enum Place {
 }
 
 /// The values that are yet to be read, and which threads read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Ring {
     capacity: usize,
     slots: VecDeque<Slot>,

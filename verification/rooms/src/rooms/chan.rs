@@ -167,7 +167,7 @@ impl<H: RoomHost> Wait<H, Answer> for Receive<'_, OnHost<H>> {
 }
 
 /// A value, when it was sent, and by which call.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Sent {
     number: u64,
     nth: usize,
@@ -175,7 +175,7 @@ struct Sent {
 }
 
 /// Where a thread's wait is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     Nowhere,
     /// A send of this value, by this call: not polled yet.
@@ -193,7 +193,7 @@ enum Place {
 }
 
 /// A list of values, and two queues.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct List {
     capacity: usize,
     /// The oldest first, those that came back among them.

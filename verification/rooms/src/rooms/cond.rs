@@ -112,7 +112,7 @@ impl<H: RoomHost> Wait<H, ()> for Waiter<'_, H> {
 }
 
 /// Where a thread's wait is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     Nowhere,
     /// Not enqueued yet.
@@ -123,7 +123,7 @@ enum Place {
 }
 
 /// The waits in FIFO order.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct List {
     queue: Vec<usize>,
     places: Vec<Place>,

@@ -78,7 +78,7 @@ impl<H: RoomHost> Wait<H, ()> for Notified<'_, H, Wakes<H>> {
 }
 
 /// Where a thread's wait is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     /// Created in this round.
     Created(usize),
@@ -90,7 +90,7 @@ enum Place {
 }
 
 /// One permit, the rounds in which all were notified, and the waits in FIFO order.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct List {
     permit: Vec<CallId>,
     rounds: Vec<CallId>,

@@ -17,7 +17,7 @@ use std::task::Poll;
 pub struct Oneshots;
 
 /// What a thread holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum End {
     /// It sends.
     Sender,
@@ -157,7 +157,7 @@ impl<H: RoomHost> Wait<H, Answer> for Receives<'_, H> {
 }
 
 /// The value, and which ends are gone.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Flags {
     value: Option<(u64, CallId)>,
     sender_gone: Option<CallId>,

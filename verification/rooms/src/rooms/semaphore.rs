@@ -125,7 +125,7 @@ impl<H: RoomHost> Wait<H, Answer> for Acquire<'_, H, Wakes<H>> {
 }
 
 /// Where a thread's wait is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     Nowhere,
     /// It wants so many, and was not polled.
@@ -137,7 +137,7 @@ enum Place {
 }
 
 /// How many are free, and a queue.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Counts {
     free: usize,
     closed: Option<CallId>,

@@ -74,7 +74,7 @@ impl<H: RoomHost> Wait<H, bool> for wait_group::Wait<'_, H, Wakes<H>> {
 }
 
 /// Where a thread's wait is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Place {
     Nowhere,
     Created,
@@ -84,7 +84,7 @@ enum Place {
 }
 
 /// The count, and who waits.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Count {
     count: usize,
     done: Vec<CallId>,

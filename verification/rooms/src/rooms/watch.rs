@@ -177,7 +177,7 @@ impl<H: RoomHost> Real<Watches, H> for Watch<H, Wakes<H>, Place<H>> {
 }
 
 /// Where a thread's wait is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Wait {
     Nowhere,
     Changes,
@@ -188,7 +188,7 @@ enum Wait {
 }
 
 /// The value, its version, and how many ends there are.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Counts {
     value: u64,
     /// The calls that changed it: as many as its version.
