@@ -133,6 +133,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo test -p spinpark-verification --test liveness", InCi("cargo test")),
     ("cargo test -p spinpark-verification --test every_size", InCi("cargo test")),
     ("cargo run -p spinpark-parameterized", InCi("cargo run --package spinpark-parameterized")),
+    ("cargo run -p spinpark-parameterized -- check", InCi("cargo run --package spinpark-parameterized -- check")),
     (
         "cargo run -p spinpark-parameterized -- show spinning leaves_last",
         Cargo("run --quiet --bin spinpark-parameterized -- show spinning leaves_last"),
