@@ -54,7 +54,7 @@ pub(crate) enum Known {
 impl Budget {
     /// For minutes.
     pub(crate) const QUICK: Budget =
-        Budget { glance: 0.08, look: 0.7, all: 6.0, candidates: 120, known: Known::Believed };
+        Budget { glance: 0.08, look: 1.4, all: 12.0, candidates: 120, known: Known::Believed };
     /// For hours.
     pub(crate) const DEEP: Budget =
         Budget { glance: 0.5, look: 10.0, all: 120.0, candidates: usize::MAX, known: Known::Tried };
