@@ -19,7 +19,6 @@
 //! assert_eq!(&word, b"hello");
 //! # Ok::<(), std::io::Error>(()) }).unwrap();
 //! ```
-
 //!
 //! # Lines, buffers, codecs
 //!

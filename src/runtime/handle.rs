@@ -66,9 +66,15 @@ impl Handle {
     #[track_caller]
     #[must_use]
     pub fn current() -> Handle {
+        Handle::current_for("spinpark::Handle::current was called")
+    }
+
+    /// The same, for what `what` says.
+    #[track_caller]
+    pub(in crate::runtime) fn current_for(what: &'static str) -> Handle {
         match Context::around() {
             Some(tasks) => Handle { tasks },
-            None => panic!("{}", NotInRuntime::new("spinpark::Handle::current was called")),
+            None => panic!("{}", NotInRuntime::new(what)),
         }
     }
 

@@ -21,7 +21,9 @@ pub(super) mod foreign_threads;
 pub(super) mod futex;
 pub(super) mod signal;
 #[cfg(all(unix, feature = "signal"))]
-pub(super) mod signal_stack;
+pub(super) mod signal_handler;
+#[cfg(all(unix, feature = "signal"))]
+mod signal_stack;
 #[cfg(target_os = "linux")]
 mod signal_text;
 pub(super) mod sim;

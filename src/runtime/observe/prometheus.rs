@@ -3,7 +3,6 @@
 use crate::runtime::observe::histogram::Histogram;
 use crate::runtime::observe::metrics::{Metrics, PMetrics};
 use core::fmt::{Display, Write};
-use core::time::Duration;
 
 impl Metrics {
     /// All of it in Prometheus' text format, version 0.0.4 (`text/plain; version=0.0.4`), each name beginning with `spinpark_`: for an
@@ -39,50 +38,38 @@ impl Metrics {
 
     /// What is so now.
     fn state(&self, text: &mut Text) {
-        text.one("uptime_seconds", "gauge", "How long the runtime has been there.", seconds(self.uptime));
-        text.one("procs", "gauge", "How many tasks may run at once: Ps.", self.procs);
-        text.one("idle_procs", "gauge", "Ps that no M uses.", self.idle_procs);
-        text.one("global_queue_tasks", "gauge", "Tasks in the global queue.", self.global_queue);
-        text.one("threads", "gauge", "Threads, without the monitor's.", self.threads);
-        text.one("threads_sleeping", "gauge", "Threads that sleep.", self.threads_sleeping);
-        text.one("threads_spinning", "gauge", "Threads that look for work.", self.threads_spinning);
-        text.one("threads_polling", "gauge", "Threads that wait for timers and sockets.", self.threads_polling);
-        text.one("tasks_detached", "gauge", "Tasks that go on without a P.", self.detached);
-        text.one(
-            "tasks_waiting",
-            "gauge",
-            "Tasks that have waited without a thread and not ended.",
-            self.tasks_waiting,
-        );
-        text.one("timers", "gauge", "Timers that run.", self.timers);
-        text.one("stacks", "gauge", "Stacks of goroutines.", self.stacks);
-        text.one("preemption_lost", "gauge", "1: the handler of SIGURG was replaced.", u8::from(self.preemption_lost));
+        text.gauge("uptime_seconds", "How long the runtime has been there.", self.uptime.as_secs_f64());
+        text.gauge("procs", "How many tasks may run at once: Ps.", self.procs);
+        text.gauge("idle_procs", "Ps that no M uses.", self.idle_procs);
+        text.gauge("global_queue_tasks", "Tasks in the global queue.", self.global_queue);
+        text.gauge("threads", "Threads, without the monitor's.", self.threads);
+        text.gauge("threads_sleeping", "Threads that sleep.", self.threads_sleeping);
+        text.gauge("threads_spinning", "Threads that look for work.", self.threads_spinning);
+        text.gauge("threads_polling", "Threads that wait for timers and sockets.", self.threads_polling);
+        text.gauge("tasks_detached", "Tasks that go on without a P.", self.detached);
+        text.gauge("tasks_waiting", "Tasks that have waited without a thread and not ended.", self.tasks_waiting);
+        text.gauge("timers", "Timers that run.", self.timers);
+        text.gauge("stacks", "Stacks of goroutines.", self.stacks);
+        text.gauge("preemption_lost", "1: the handler of SIGURG was replaced.", u8::from(self.preemption_lost));
     }
 
     /// What has happened so far.
     fn counts(&self, text: &mut Text) {
-        let spinning = seconds(self.spinning_time);
-        text.one(
-            "threads_started_total",
-            "counter",
-            "Threads that were started, or should have been.",
-            self.threads_started,
+        text.counter("threads_started_total", "Threads that were started, or should have been.", self.threads_started);
+        text.counter("threads_refused_total", "Threads that could not be started.", self.threads_refused);
+        text.counter("sleeps_total", "Threads that went to sleep.", self.sleeps);
+        text.counter("wakes_total", "Threads that were woken.", self.wakes);
+        text.counter("polls_total", "Waits for timers and sockets.", self.polls);
+        text.counter("spins_total", "Threads that began to look for work.", self.spins);
+        text.counter(
+            "spinning_seconds_total",
+            "For how long threads looked for work.",
+            self.spinning_time.as_secs_f64(),
         );
-        text.one("threads_refused_total", "counter", "Threads that could not be started.", self.threads_refused);
-        text.one("sleeps_total", "counter", "Threads that went to sleep.", self.sleeps);
-        text.one("wakes_total", "counter", "Threads that were woken.", self.wakes);
-        text.one("polls_total", "counter", "Waits for timers and sockets.", self.polls);
-        text.one("spins_total", "counter", "Threads that began to look for work.", self.spins);
-        text.one("spinning_seconds_total", "counter", "For how long threads looked for work.", spinning);
-        text.one("retakes_total", "counter", "Ps taken from tasks in system calls.", self.retakes);
-        text.one("preemptions_total", "counter", "Ps taken from tasks that ignore preemption.", self.interrupts);
-        text.one(
-            "undetachable_total",
-            "counter",
-            "Tasks that kept their P at the limit of threads.",
-            self.undetachable,
-        );
-        text.one("stops_total", "counter", "Stops of the world.", self.stops);
+        text.counter("retakes_total", "Ps taken from tasks in system calls.", self.retakes);
+        text.counter("preemptions_total", "Ps taken from tasks that ignore preemption.", self.interrupts);
+        text.counter("undetachable_total", "Tasks that kept their P at the limit of threads.", self.undetachable);
+        text.counter("stops_total", "Stops of the world.", self.stops);
     }
 
     fn by_p(&self, text: &mut Text) {
@@ -111,10 +98,6 @@ impl Metrics {
     }
 }
 
-fn seconds(time: Duration) -> f64 {
-    time.as_secs_f64()
-}
-
 struct Text(String);
 
 impl Text {
@@ -127,8 +110,13 @@ impl Text {
         let _ = writeln!(self.0, "spinpark_{name}{labels} {value}");
     }
 
-    fn one(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
-        self.head(name, kind, help);
+    fn gauge(&mut self, name: &str, help: &str, value: impl Display) {
+        self.head(name, "gauge", help);
+        self.value(name, "", value);
+    }
+
+    fn counter(&mut self, name: &str, help: &str, value: impl Display) {
+        self.head(name, "counter", help);
         self.value(name, "", value);
     }
 
@@ -140,11 +128,11 @@ impl Text {
         for (bin, count) in histogram.bins() {
             below += count;
             if bin.end.as_nanos().is_power_of_two() {
-                self.value(&bucket, &format!("{{le=\"{}\"}}", seconds(bin.end)), below);
+                self.value(&bucket, &format!("{{le=\"{}\"}}", bin.end.as_secs_f64()), below);
             }
         }
         self.value(&bucket, "{le=\"+Inf\"}", histogram.count());
-        self.value(&format!("{name}_sum"), "", seconds(histogram.total()));
+        self.value(&format!("{name}_sum"), "", histogram.total().as_secs_f64());
         self.value(&format!("{name}_count"), "", histogram.count());
     }
 }

@@ -4,11 +4,9 @@
 //! handler may not do is done by no handler.
 
 use crate::runtime::host::foreign_threads::Known;
-use crate::runtime::host::signal_stack;
+use crate::runtime::host::signal_handler::Handler;
 use crate::runtime::host::thread_config;
-use signal_hook::SigId;
 use signal_hook::consts::SIGQUIT;
-use signal_hook::low_level::{pipe, unregister};
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -20,7 +18,7 @@ use std::thread::JoinHandle;
 pub(in crate::runtime) struct Dumper(Mutex<Option<Running>>);
 
 struct Running {
-    handler: SigId,
+    handler: Handler,
     /// Shut down, it ends the thread.
     bytes: UnixStream,
     thread: JoinHandle<()>,
@@ -43,10 +41,7 @@ impl Dumper {
             }
         };
         let thread = thread_config::Wanted::take("spinpark-sigquit").builder().spawn(body)?;
-        let handler = pipe::register(SIGQUIT, handlers).and_then(|handler| {
-            signal_stack::use_for(SIGQUIT).map(|()| handler).inspect_err(|_| _ = unregister(handler))
-        });
-        let handler = match handler {
+        let handler = match Handler::new(SIGQUIT, handlers) {
             Ok(handler) => handler,
             Err(error) => {
                 end(&bytes, thread);
@@ -61,7 +56,7 @@ impl Dumper {
     pub(in crate::runtime) fn end(&self) {
         let running = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(Running { handler, bytes, thread }) = running {
-            unregister(handler);
+            drop(handler);
             end(&bytes, thread);
         }
     }

@@ -1,7 +1,6 @@
 //! A function that is called later. Go: `time.AfterFunc`.
 
 use crate::runtime::exec::abort::AbortHandle;
-use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::handle::Handle;
 use crate::runtime::time::sleep::{Sleep, sleep};
 use core::fmt;
@@ -32,9 +31,7 @@ use std::time::Duration;
 #[track_caller]
 #[doc(alias("AfterFunc", "call_later"))]
 pub fn after_func(time: Duration, f: impl Fn() + Send + Sync + 'static) -> AfterFunc {
-    let Ok(runtime) = Handle::try_current() else {
-        panic!("{}", NotInRuntime::new("spinpark::time::after_func was called"));
-    };
+    let runtime = Handle::current_for("spinpark::time::after_func was called");
     let timer = AfterFunc(Arc::new(Inner { f: Box::new(f), runtime, armed: Mutex::default() }));
     timer.reset(time);
     timer

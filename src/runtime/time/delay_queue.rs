@@ -47,6 +47,8 @@ struct Entry<T> {
     value: T,
 }
 
+const NO_VALUE: &str = "a DelayQueue has no value by this key: it has come out, or was removed";
+
 /// The value is moved, never pinned.
 impl<T> Unpin for DelayQueue<T> {}
 
@@ -118,10 +120,7 @@ impl<T> DelayQueue<T> {
     /// ```
     #[track_caller]
     pub fn remove(&mut self, key: &Key) -> Expired<T> {
-        match self.try_remove(key) {
-            Some(removed) => removed,
-            None => panic!("a DelayQueue has no value by this key: it has come out, or was removed"),
-        }
+        self.try_remove(key).expect(NO_VALUE)
     }
 
     /// It comes out so much time from now instead, behind those that have the same deadline already.
@@ -166,9 +165,7 @@ impl<T> DelayQueue<T> {
 
     #[track_caller]
     fn set_to(&mut self, key: &Key, when: Nanos) {
-        let Some(entry) = self.entries.get_mut(key) else {
-            panic!("a DelayQueue has no value by this key: it has come out, or was removed");
-        };
+        let entry = self.entries.get_mut(key).expect(NO_VALUE);
         self.set += 1;
         self.order.remove(&entry.place);
         entry.place = (when, self.set);

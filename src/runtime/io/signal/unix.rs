@@ -6,15 +6,13 @@
 //!
 //! The handlers are the crate signal-hook's; that they run on the thread's signal stack is the host's doing (`host::signal_stack`).
 
-use crate::runtime::host::signal_stack;
+use crate::runtime::host::signal_handler::Handler;
 use crate::runtime::io::around;
 use crate::runtime::io::netpoll::{Direction, Registered};
 use core::ffi::c_int;
 use core::fmt;
 use core::task::{Context, Poll};
-use signal_hook::SigId;
 use signal_hook::consts;
-use signal_hook::low_level::{pipe, unregister};
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 
@@ -113,9 +111,7 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
     let (ours, handlers) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     let bytes = Registered::new(netpoll, ours)?;
-    let registered = Handler(pipe::register(kind.0, handlers)?);
-    signal_stack::use_for(kind.0)?;
-    Ok(Signal { kind, bytes, _handler: registered })
+    Ok(Signal { kind, bytes, _handler: Handler::new(kind.0, handlers)? })
 }
 
 /// Listens to a signal, until it is dropped.
@@ -173,15 +169,6 @@ fn take_all(mut bytes: &UnixStream) -> io::Result<()> {
             Err(error) if came && error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
             Err(error) => return Err(error),
         }
-    }
-}
-
-/// What the handler does for one listener. Dropped, it does it no more.
-struct Handler(SigId);
-
-impl Drop for Handler {
-    fn drop(&mut self) {
-        unregister(self.0);
     }
 }
 

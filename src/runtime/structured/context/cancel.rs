@@ -1,7 +1,6 @@
 //! What ends a context, and what is called when it has ended.
 
 use crate::runtime::exec::abort::AbortHandle;
-use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::handle::Handle;
 use crate::runtime::structured::context::node::{ContextError, Node};
 use core::error::Error;
@@ -100,9 +99,7 @@ fn take(f: &Mutex<Option<Func>>) -> Option<Func> {
 impl StopFunc {
     #[track_caller]
     pub(super) fn new(node: Arc<Node>, f: Func) -> StopFunc {
-        let Ok(runtime) = Handle::try_current() else {
-            panic!("{}", NotInRuntime::new("Context::after_func was called"));
-        };
+        let runtime = Handle::current_for("Context::after_func was called");
         let f = Arc::new(Mutex::new(Some(f)));
         let task = runtime.spawn(calls(node, Arc::clone(&f), runtime.clone())).abort_handle();
         StopFunc { f, task }

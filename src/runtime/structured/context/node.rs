@@ -1,6 +1,5 @@
 //! One context's end: its token, its deadline, and why it has ended.
 
-use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::handle::Handle;
 use crate::runtime::host::clock;
 use crate::runtime::structured::abort_on_drop::AbortOnDropHandle;
@@ -91,9 +90,7 @@ impl Node {
             // The deadline has passed, or the one above has ended: this one's token says so too.
             return self.token.cancel();
         }
-        let Ok(runtime) = Handle::try_current() else {
-            panic!("{}", NotInRuntime::new("a context with a deadline was made"));
-        };
+        let runtime = Handle::current_for("a context with a deadline was made");
         let task = runtime.spawn(rings(Arc::downgrade(self), self.token.clone(), deadline));
         let _ = self.alarm.set(AbortOnDropHandle::new(task));
     }

@@ -52,7 +52,7 @@ pub struct Builder {
     /// Prints the verdict of each model. From `LOOM_LOG`.
     pub log: bool,
     /// So many times an execution `park`, a condition variable or a weak exchange may wake or fail spuriously, as std says they
-    /// may. From `RC11_SPURIOUS`; else 1. Of 0 the verdict is loom's: what waits once without a loop passes.
+    /// may. From `RC11_SPURIOUS`; else 1. With 0 the verdict is as loom's: code that waits once, without a loop, passes.
     pub spurious: u16,
     /// Of the executions that differ only by which of some symmetric threads did what, is one explored? If not, all are. See
     /// [`spawn_symmetric`](crate::thread::spawn_symmetric). `RC11_SYMMETRY=false` says no.

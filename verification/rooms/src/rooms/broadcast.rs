@@ -96,7 +96,7 @@ impl Room for Broadcasts {
     fn is_worth_it(roles: &[Role]) -> bool {
         roles.contains(&Role::Sender)
     }
-    /// Who is slow misses several; and each of two receivers gets both values.
+    /// A receiver that does not keep up misses several values; and two receivers get both values each.
     fn focuses() -> Vec<Focus<Self>> {
         let is_slow = |_, op, waiting| match op {
             Op::Send => true,
