@@ -11,7 +11,7 @@
 use crate::runtime::exec::yielding::poll_leaf;
 use crate::runtime::sync::waking::Lender;
 use crate::runtime::task_waker::TaskWaker;
-use crate::waits::waker::{Lender as _, forget};
+use crate::waits::waker::{Lender as _, Waits, forget, wait_at};
 use core::fmt;
 use core::mem;
 use core::pin::Pin;
@@ -93,14 +93,6 @@ struct State {
     writer: Option<TaskWaker>,
 }
 
-/// What a try has come to.
-enum Tried<T> {
-    Done(T),
-    /// Nothing can be done now. It waits; this waker does not any more.
-    Waits(Option<TaskWaker>),
-    NeedsCopy,
-}
-
 impl Pipe {
     fn new(size: usize) -> Pipe {
         Pipe { state: Mutex::default(), size }
@@ -132,30 +124,20 @@ impl Pipe {
         loop {
             let mut state = self.state();
             let (tried, woken) = match attempt(&mut state) {
-                Some(done) => (Tried::Done(done), other(&mut state).take()),
-                None => (wait(place(&mut state), &mut lender), None),
+                Some(done) => (Ok(done), other(&mut state).take()),
+                None => (Err(wait_at(place(&mut state), &mut lender)), None),
             };
             drop(state);
             woken.into_iter().for_each(TaskWaker::wake);
             match tried {
-                Tried::Done(done) => return Poll::Ready(done),
-                Tried::Waits(old) => {
+                Ok(done) => return Poll::Ready(done),
+                Err(Waits::Yes(old)) => {
                     forget(old);
                     return Poll::Pending;
                 }
-                Tried::NeedsCopy => lender.prepare(),
+                Err(Waits::NeedsCopy) => lender.prepare(),
             }
         }
-    }
-}
-
-fn wait<T>(place: &mut Option<TaskWaker>, lender: &mut Lender<'_>) -> Tried<T> {
-    if place.as_ref().is_some_and(|waker| lender.is_same(waker)) {
-        return Tried::Waits(None);
-    }
-    match lender.lend() {
-        Some(waker) => Tried::Waits(place.replace(waker)),
-        None => Tried::NeedsCopy,
     }
 }
 

@@ -17,7 +17,7 @@
 
 use crate::host::Lock;
 use crate::waits::chan::errors::{Closed, TryRecvError};
-use crate::waits::waker::{Lender, Waker, forget, wake};
+use crate::waits::waker::{Lender, Waits, Waker, forget, wait_at, wake};
 use core::marker::PhantomData;
 use core::task::Poll;
 
@@ -106,30 +106,13 @@ impl<T, W: Waker> State<T, W> {
 
     /// The receiver waits.
     pub fn receiver_waits(&mut self, lender: &mut impl Lender<Waker = W>) -> Waits<W> {
-        self.receiver.waits(lender)
+        wait_at(&mut self.receiver.waker, lender)
     }
 }
 
 impl<T, W: Waker> Default for State<T, W> {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-/// What becomes of an end that waits.
-pub enum Waits<W> {
-    /// It does, by the waker of this poll; this one is to be dropped as soon as the lock is free.
-    Yes(Option<W>),
-    /// It would, but a copy of the waker is needed.
-    NeedsCopy,
-}
-
-impl<W: Waker> End<W> {
-    fn waits(&mut self, lender: &mut impl Lender<Waker = W>) -> Waits<W> {
-        if self.waker.as_ref().is_some_and(|waker| lender.is_same(waker)) {
-            return Waits::Yes(None);
-        }
-        lender.lend().map_or(Waits::NeedsCopy, |waker| Waits::Yes(self.waker.replace(waker)))
     }
 }
 
@@ -169,7 +152,7 @@ impl<T, W: Waker, L: Lock<State<T, W>>> Oneshot<T, W, L> {
     pub fn poll_closed(&self, lender: &mut impl Lender<Waker = W>) -> Poll<()> {
         self.poll(lender, |state, lender| match state.receiver.is_gone {
             true => Ok(()),
-            false => Err(state.sender.waits(lender)),
+            false => Err(wait_at(&mut state.sender.waker, lender)),
         })
     }
 

@@ -16,7 +16,7 @@
 //! Checked by: verification/src/models/operation.rs
 
 use crate::host::Lock;
-use crate::waits::waker::{Lender, Waker, forget, wake};
+use crate::waits::waker::{Lender, Waits, Waker, forget, wait_at, wake};
 use core::marker::PhantomData;
 use core::task::Poll;
 
@@ -51,14 +51,6 @@ impl<B, W: Waker> Left<B, W> {
     }
 }
 
-/// What becomes of a task that waits.
-pub enum Waits<W> {
-    /// It does; this waker is to be dropped as soon as the lock is free.
-    Yes(Option<W>),
-    /// It would, but a copy of the waker is needed.
-    NeedsCopy,
-}
-
 impl<B, R, W: Waker> State<B, R, W> {
     /// It is under way.
     const fn new(held: B) -> Self {
@@ -90,10 +82,7 @@ impl<B, R, W: Waker> State<B, R, W> {
 
     /// The task waits.
     pub fn waits(&mut self, lender: &mut impl Lender<Waker = W>) -> Waits<W> {
-        if self.waker.as_ref().is_some_and(|waker| lender.is_same(waker)) {
-            return Waits::Yes(None);
-        }
-        lender.lend().map_or(Waits::NeedsCopy, |waker| Waits::Yes(self.waker.replace(waker)))
+        wait_at(&mut self.waker, lender)
     }
 
     /// The task gives up.

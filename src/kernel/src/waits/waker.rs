@@ -1,6 +1,6 @@
 //! Whom a wait wakes. Wakers are anybody's code: they are copied, woken and dropped outside of locks.
 //!
-//! Checked by: verification/src/models/chan.rs
+//! Checked by: verification/src/models/{chan,operation}.rs, verification/rooms/src/rooms/oneshot.rs
 
 /// Wakes one task.
 pub trait Waker: Sized {
@@ -37,4 +37,20 @@ pub trait Lender {
 
     /// Makes a copy, outside of any lock.
     fn prepare(&mut self);
+}
+
+/// What becomes of a task that waits.
+pub enum Waits<W> {
+    /// It does, by the waker of this poll; this one is to be dropped as soon as the lock is free.
+    Yes(Option<W>),
+    /// It would, but a copy of the waker is needed: [`prepare`](Lender::prepare) one.
+    NeedsCopy,
+}
+
+/// The task waits, by the waker at `place`. Under the lock that guards it.
+pub fn wait_at<L: Lender>(place: &mut Option<L::Waker>, lender: &mut L) -> Waits<L::Waker> {
+    if place.as_ref().is_some_and(|waker| lender.is_same(waker)) {
+        return Waits::Yes(None);
+    }
+    lender.lend().map_or(Waits::NeedsCopy, |waker| Waits::Yes(place.replace(waker)))
 }

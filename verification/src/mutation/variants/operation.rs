@@ -4,8 +4,8 @@ use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::{is_variant, variant};
 use spinpark_kernel::host::Host;
-use spinpark_kernel::waits::operation::{self, Left, State, Waits};
-use spinpark_kernel::waits::waker::{forget, wake};
+use spinpark_kernel::waits::operation::{self, Left, State};
+use spinpark_kernel::waits::waker::{Waits, forget, wake};
 use std::task::Poll;
 
 /// An operation that a thread waits for.
