@@ -176,7 +176,5 @@ pub fn of_shape<R: Room>(shape: &Shape) -> Vec<Program<R>> {
 pub fn of_focus<R: Room>(n: usize) -> Vec<Program<R>> {
     let focuses = R::focuses();
     let focus = &focuses[n];
-    let mut all = programs::<R>(focus.lens, &|role, step| (focus.has)(role, step.op, step.waiting));
-    all.retain(focus.is_played);
-    all
+    programs::<R>(focus.lens, &|role, step| (focus.has)(role, step.op, step.waiting))
 }

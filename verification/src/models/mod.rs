@@ -4,6 +4,8 @@ pub mod bell;
 pub mod between;
 pub mod cancellation;
 pub mod cases_table;
+pub mod chan;
+pub mod chan_table;
 pub mod closing;
 pub mod conserved;
 pub mod drained;
@@ -102,11 +104,13 @@ pub static MODELS: &[&[Model]] = &[
     drained::MODELS,
     sockets::MODELS,
     goroutine::MODELS,
+    chan::MODELS,
     select::MODELS,
     operation::MODELS,
     join_set::MODELS,
     cancellation::MODELS,
     scope::MODELS,
+    chan_table::MODELS,
     cases_table::MODELS,
     task_tables::MODELS,
     rooms::BARRIER,
@@ -153,6 +157,7 @@ pub static MUTANTS: &[&[Mutant]] = &[
     drained::MUTANTS,
     sockets::MUTANTS,
     goroutine::MUTANTS,
+    chan::MUTANTS,
     select::MUTANTS,
     operation::MUTANTS,
     join_set::MUTANTS,

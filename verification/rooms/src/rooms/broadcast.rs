@@ -103,8 +103,7 @@ impl Room for Broadcasts {
             Op::Recv => waiting == Some(Waiting::ToTheEnd),
             _ => false,
         };
-        let of = |lens| Focus { lens, has: is_slow, is_played: |_| true };
-        vec![of(&[3, 2]), of(&[2, 2, 2])]
+        vec![Focus { lens: &[3, 2], has: is_slow }, Focus { lens: &[2, 2, 2], has: is_slow }]
     }
 }
 
