@@ -212,7 +212,8 @@ pub enum Update {
 
 impl Formula {
     /// The same, with other variables.
-    fn rename(&self, from: &[Var], to: &[Var]) -> Formula {
+    #[must_use]
+    pub fn rename(&self, from: &[Var], to: &[Var]) -> Formula {
         let var = |v: &Var| from.iter().position(|f| f == v).map_or(*v, |i| to[i]);
         match self {
             Is(truth) => Is(*truth),

@@ -1,7 +1,7 @@
 //! What must be shown of a system, and asking the solvers.
 
 use crate::finite::{Finite, State};
-use crate::logic::{Formula, not};
+use crate::logic::{Formula, Var, not};
 use crate::smt;
 use crate::solver::Solver;
 use crate::system::System;
@@ -16,6 +16,7 @@ pub struct Obligation {
     pub transition: Option<usize>,
     /// The conjunct that would not hold.
     pub conjunct: &'static str,
+    params: Vec<Var>,
     asserts: Vec<Formula>,
     /// Does it assume the invariant, or that the system begins?
     assumes: Assumes,
@@ -49,6 +50,7 @@ pub fn of(system: &System) -> Vec<Obligation> {
             name: format!("begins/{}", conjunct.name),
             transition: None,
             conjunct: conjunct.name,
+            params: Vec::new(),
             asserts: vec![not(conjunct.says.clone())],
             assumes: Assumes::Beginning,
         });
@@ -61,6 +63,7 @@ pub fn of(system: &System) -> Vec<Obligation> {
                 name: format!("{}/{}", transition.name, conjunct.name),
                 transition: Some(index),
                 conjunct: conjunct.name,
+                params: transition.params.clone(),
                 asserts,
                 assumes: Assumes::Invariant,
             });
@@ -71,6 +74,7 @@ pub fn of(system: &System) -> Vec<Obligation> {
             name: format!("safe/{}", conjunct.name),
             transition: None,
             conjunct: conjunct.name,
+            params: Vec::new(),
             asserts: vec![not(conjunct.says.clone())],
             assumes: Assumes::Invariant,
         });
@@ -81,8 +85,14 @@ pub fn of(system: &System) -> Vec<Obligation> {
 impl Obligation {
     /// That these do not hold of a state of the invariant in which the transition is possible.
     pub fn of_transition(system: &System, transition: usize, name: String, wrong: Vec<Formula>) -> Obligation {
-        let asserts = system.transitions[transition].guard.iter().cloned().chain(wrong).collect();
-        Obligation { name, transition: Some(transition), conjunct: "", asserts, assumes: Assumes::Invariant }
+        let of = &system.transitions[transition];
+        let (params, asserts) = (of.params.clone(), of.guard.iter().cloned().chain(wrong).collect());
+        Obligation { name, transition: Some(transition), conjunct: "", params, asserts, assumes: Assumes::Invariant }
+    }
+
+    /// That no state of the invariant has such `params`.
+    pub fn never(name: String, params: Vec<Var>, asserts: Vec<Formula>) -> Obligation {
+        Obligation { name, transition: None, conjunct: "", params, asserts, assumes: Assumes::Invariant }
     }
 }
 
@@ -129,8 +139,7 @@ fn panic_if_error(answer: &str) -> bool {
 }
 
 fn write_obligation(system: &System, obligation: &Obligation, script: &mut String) {
-    let params = obligation.transition.map_or(&[][..], |index| &system.transitions[index].params);
-    params.iter().for_each(|param| smt::declare(param, script));
+    obligation.params.iter().for_each(|param| smt::declare(param, script));
     obligation.asserts.iter().for_each(|fact| smt::assert(fact, system, script));
 }
 
@@ -182,8 +191,7 @@ fn counterexample_of(system: &System, obligation: &Obligation, sizes: &[usize]) 
             asks.push(Ask::Rel(*rel, args));
         }
     }
-    let params = obligation.transition.map_or(&[][..], |index| &system.transitions[index].params);
-    for (at, param) in params.iter().enumerate() {
+    for (at, param) in obligation.params.iter().enumerate() {
         let size = sizes[system.sorts.iter().position(|sort| *sort == param.sort).expect("it is one of its sorts")];
         for x in 0..size {
             script.push_str(&format!("(get-value ((= {} {})))\n", smt::name_of(param), smt::element(param.sort.0, x)));
@@ -200,7 +208,7 @@ fn counterexample_of(system: &System, obligation: &Obligation, sizes: &[usize]) 
     let truths: Vec<bool> = truths(&text);
     assert!(truths.len() == asks.len(), "{} values for {} questions", truths.len(), asks.len());
     let mut state = State::EMPTY;
-    let mut args = vec![0; params.len()];
+    let mut args = vec![0; obligation.params.len()];
     for (ask, truth) in asks.into_iter().zip(truths) {
         match ask {
             Ask::Place(m, place) if truth => state.places[m as usize] = place,
@@ -210,11 +218,11 @@ fn counterexample_of(system: &System, obligation: &Obligation, sizes: &[usize]) 
         }
     }
     let mut states = vec![state];
-    let mut env = params.iter().zip(&args).map(|(param, x)| (param.id, *x)).collect();
+    let mut env = obligation.params.iter().zip(&args).map(|(param, x)| (param.id, *x)).collect();
     if let Some(index) = obligation.transition {
         states.push(finite.apply(&system.transitions[index].updates, &state, &mut env));
     }
-    let args = params.iter().zip(args).map(|(param, x)| (param.name.to_owned(), x)).collect();
+    let args = obligation.params.iter().zip(args).map(|(param, x)| (param.name.to_owned(), x)).collect();
     Some(Counterexample { sizes: sizes.to_vec(), states, args })
 }
 

@@ -95,7 +95,8 @@ places! {
     KEEPS;
 }
 
-const STOPPERS: Places = Places::of(&[SAYS, SCANS, SEES, WAITS, STOPPED]);
+/// Those that stop the world.
+pub const STOPPERS: Places = Places::of(&[SAYS, SCANS, SEES, WAITS, STOPPED]);
 const OWNERS: Places = Places::of(&[RUN, READ_FIRST]);
 const CALLERS: Places = Places::of(&[ENTERED, CHECKS, GIVES, INSIDE, KEEPS]);
 const GIVERS: Places = Places::of(&[ENTERED, CHECKS, GIVES]);

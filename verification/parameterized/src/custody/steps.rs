@@ -6,7 +6,7 @@ use crate::system::Transition;
 
 impl Transition {
     /// The stores of `m` become visible.
-    fn shows(&mut self, m: Var) -> &mut Self {
+    pub fn shows(&mut self, m: Var) -> &mut Self {
         self.assign(WORD, |x| or([WORD.of([x[0], x[1]]), PUTS.of([m, x[0], x[1]])]));
         self.clear_all(PUTS, &[m]);
         self.assign(WANTED, |_| or([WANTED.of([]), ASKS.of([m])]));
@@ -14,17 +14,17 @@ impl Transition {
     }
 
     /// Its buffered request is visible, at the latest, when the next thread takes the lock that `m` had.
-    fn locks(&mut self, m: Var) -> &mut Self {
+    pub fn locks(&mut self, m: Var) -> &mut Self {
         self.shows(m)
     }
 
     /// `m` takes `p` out of `call`, by an exchange.
-    fn takes(&mut self, m: Var, p: Var, call: Var) -> &mut Self {
+    pub fn takes(&mut self, m: Var, p: Var, call: Var) -> &mut Self {
         self.shows(m).when(WORD.of([p, call])).clear(WORD, &[p, call])
     }
 
     /// `m` leaves `p` in its word, in a new call.
-    fn leaves(&mut self, m: Var, p: Var, c: Var) -> &mut Self {
+    pub fn leaves(&mut self, m: Var, p: Var, c: Var) -> &mut Self {
         self.when(OWNS.of([m, p])).when(not(MADE.of([c]))).clear(OWNS, &[m, p]);
         self.set(PUTS, &[m, p, c]).set(MADE, &[c]).set(IN, &[m, c]).set(BY, &[c, m])
     }
@@ -151,7 +151,7 @@ impl Steps<'_> {
             t.from(m, BACK).locks(m).when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]).goes(m, RUN);
         });
         self.of_m("rests", "sched/syscall.rs: pidleget_or_queue", |t, m| {
-            t.from(m, BACK).locks(m).goes(m, OUT);
+            t.from(m, BACK).locks(m).when(all("i", P, |i| not(IDLE.of([i])))).goes(m, OUT);
         });
     }
 

@@ -271,7 +271,7 @@ pub fn some_being_idled() -> Formula {
 /// What the steps have in common.
 impl Transition {
     /// Only if the lock is free. To take it drains `m`'s store buffer, and shows what those before did under it.
-    pub(super) fn takes_lock(&mut self, m: Var) -> &mut Self {
+    pub fn takes_lock(&mut self, m: Var) -> &mut Self {
         self.when(lock_is_free());
         self.drains(m);
         self.assign(GLOBAL, |x| or([GLOBAL.of([x[0]]), some("w", M, |w| PUTS_GLOBAL.of([w, x[0]]))]));
@@ -279,7 +279,7 @@ impl Transition {
     }
 
     /// `m`'s stores become visible.
-    pub(super) fn drains(&mut self, m: Var) -> &mut Self {
+    pub fn drains(&mut self, m: Var) -> &mut Self {
         self.assign(RING, |x| or([RING.of([x[0], x[1]]), and([PUTS.of([m, x[0]]), OWNS.of([m, x[1]])])]));
         self.clear_all(PUTS, &[m]);
         self.assign(GLOBAL, |x| or([GLOBAL.of([x[0]]), PUTS_GLOBAL.of([m, x[0]])]));
@@ -294,7 +294,7 @@ impl Transition {
     }
 
     /// `m` begins a scan.
-    pub(super) fn begins_scan(&mut self, m: Var) -> &mut Self {
+    pub fn begins_scan(&mut self, m: Var) -> &mut Self {
         self.clear(SAW_GLOBAL, &[m]);
         self.clear_all(SAW_RING, &[m])
     }

@@ -1,0 +1,129 @@
+//! `protocol/spinning.rs`. Three operations are what callers in `sched/` do around it, whose data is under the scheduler's lock:
+//! they are told here once more, and named after them.
+
+use super::straight;
+use crate::host::{Access, Domain, Havoc, ask, tell, whether};
+use crate::path::Room;
+use kernel::protocol::spinning::{Neighbours, Spinning};
+use kernel::types::m::SpinningToken;
+
+pub(super) static ROOM: Room = Room {
+    name: "spinning",
+    words: &[
+        Domain {
+            name: "nmspinning",
+            // A token says that its M is counted: 0 is no answer to a subtraction. 2 stands for every larger number.
+            answers: |access| if access == Access::Add(u64::MAX) { vec![1, 2] } else { vec![0, 1, 2] },
+            show: |value| if value == 2 { "2+".to_owned() } else { value.to_string() },
+        },
+        Domain { name: "needspinning", answers: |_| vec![0, 1], show: |value| (value != 0).to_string() },
+    ],
+    operations: &[
+        straight("wakep", || {
+            room().wakep(&Others("pidleget"));
+            "".to_owned()
+        }),
+        straight("found_work", || {
+            room().found_work(SpinningToken::forge(), &Others("pidleget"));
+            "".to_owned()
+        }),
+        straight("retire", || match room().retire(SpinningToken::forge(), &Others("pidleget, to use it")) {
+            Some(((), token)) => counted(Some(token)),
+            None => "nothing".to_owned(),
+        }),
+        straight("take_needspinning", || counted(room().take_needspinning())),
+        straight("must_recheck(true)", || counted(room().must_recheck(true))),
+        straight("must_recheck(false)", || counted(room().must_recheck(false))),
+        straight("become_spinning", || counted(Some(room().become_spinning()))),
+        straight("give_up", || {
+            room().give_up(SpinningToken::forge());
+            "".to_owned()
+        }),
+        straight("set_needspinning", || {
+            room().set_needspinning();
+            "".to_owned()
+        }),
+        straight("elect", || counted(room().elect())),
+        // Beside one spinning M of 4 Ps that are busy, and of 2.
+        straight("may_spin(4, 0, 4)", || room().may_spin(4, 0, 4).to_string()),
+        straight("may_spin(2, 0, 1)", || room().may_spin(2, 0, 1).to_string()),
+        straight("count", || {
+            room().count();
+            "the count".to_owned()
+        }),
+        straight("is_needspinning", || {
+            room().is_needspinning();
+            "the answer".to_owned()
+        }),
+        straight("begin to steal", || {
+            tell("finds nothing of its own");
+            counted(Some(room().become_spinning()))
+        }),
+        straight("idle", || idles("its own P")),
+        straight("idle, counted", || {
+            tell("takes the lock, and finds nothing for its own P");
+            let token = SpinningToken::forge();
+            tell("idles its own P");
+            tell("unlock");
+            counted(Some(token))
+        }),
+        straight("settle", || match ask("what is there for the P, under the lock?", &["nothing", "work"]) {
+            0 => idles("the P"),
+            _ => {
+                tell("unlock");
+                "the P, to be run by an M that is not counted".to_owned()
+            }
+        }),
+    ],
+};
+
+fn room() -> Spinning<Havoc> {
+    Spinning::new()
+}
+
+fn counted(token: Option<SpinningToken>) -> String {
+    match token {
+        Some(token) => {
+            token.discard();
+            "counted".to_owned()
+        }
+        None => "nothing".to_owned(),
+    }
+}
+
+/// What `find::Neighbours::idle` and `handoff::Neighbours::settle` do around `must_recheck`.
+fn idles(p: &str) -> String {
+    tell(format!("takes the lock, and finds nothing for {p}"));
+    let token = room().must_recheck(whether("another P is idle"));
+    if token.is_none() {
+        tell(format!("idles {p}"));
+    }
+    tell("unlock");
+    counted(token)
+}
+
+/// The rest of the scheduler. What a P that is taken is for, only the caller knows.
+struct Others(&'static str);
+
+impl Neighbours for Others {
+    type IdleP = ();
+    fn any_work(&self) -> bool {
+        tell("looks at every queue");
+        whether("a G is queued")
+    }
+    fn is_any_p_idle(&self) -> bool {
+        whether("a P is idle")
+    }
+    fn pidleget(&self, or_else: impl FnOnce()) -> Option<()> {
+        if ask(self.0, &["none", "a P"]) == 1 {
+            return Some(());
+        }
+        or_else();
+        tell("unlock");
+        None
+    }
+    fn startm(&self, (): (), token: SpinningToken) {
+        token.discard();
+        tell("startm, counted");
+    }
+}

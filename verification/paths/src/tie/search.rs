@@ -1,0 +1,314 @@
+//! Which transitions of the drawing an operation's path takes: depth first over the operation's automaton and the drawing's places.
+
+use super::{Context, Drawing, Reading, name_of};
+use crate::path::{Edge, End, Node, Operation, Room, automaton, edges, paths};
+use spinpark_parameterized::finite::{Env, Finite, State};
+use spinpark_parameterized::logic::{Formula, Places, Update, Var};
+use spinpark_parameterized::system::{System, Transition};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A run of steps that is a transition.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) place: u8,
+    pub(super) transition: usize,
+    pub(super) run: String,
+    pub(super) source: Transition,
+}
+
+/// What an operation is in the drawing.
+#[derive(Default)]
+pub(super) struct Explained {
+    pub(super) found: Vec<Found>,
+    pub(super) silent: BTreeSet<String>,
+    /// Where its thread is on the way.
+    pub(super) places: BTreeSet<u8>,
+    pub(super) difference: Option<String>,
+}
+
+pub(super) struct Search<'a> {
+    drawing: &'a Drawing,
+    system: &'a System,
+    samples: Vec<(Finite<'a>, Vec<State>)>,
+}
+
+/// So many steps of the source are one of the drawing, at the most.
+const LONGEST: usize = 6;
+/// So many states of each universe are looked at.
+const STATES: usize = 12_000;
+
+impl<'a> Search<'a> {
+    pub(super) fn new(drawing: &'a Drawing, system: &'a System) -> Self {
+        let samples = drawing.sizes.iter().map(|sizes| {
+            let finite = Finite::new(system, sizes);
+            let states = walk(&finite, (system.begins)(system, sizes));
+            (finite, states)
+        });
+        Search { drawing, system, samples: samples.collect() }
+    }
+
+    pub(super) fn explain(&self, room: &Room, operation: &Operation, place: u8) -> Explained {
+        let nodes = automaton(&paths(room, operation));
+        let mut way = Way {
+            search: self,
+            nodes: &nodes,
+            head: operation.head,
+            heads: BTreeSet::new(),
+            known: BTreeMap::new(),
+            deepest: None,
+        };
+        let is_explained = way.from(0, place, false);
+        let mut explained = Explained::default();
+        if !is_explained {
+            let (_, what) = way.deepest.unwrap_or_default();
+            explained.difference = Some(format!("{}: {what}", name_of(room, operation)));
+            return explained;
+        }
+        // Only what lies on the way that was chosen.
+        let mut next = vec![(0, place, false)];
+        let mut met = BTreeSet::new();
+        while let Some(at) = next.pop() {
+            if !met.insert(at) {
+                continue;
+            }
+            if !nodes[at.0].edges.is_empty()
+                && way.known.get(&at).is_some_and(|next| next.as_ref().is_some_and(|n| !n.is_empty()))
+            {
+                explained.places.insert(at.1);
+            }
+            for step in way.known.get(&at).into_iter().flatten().flatten() {
+                explained.found.extend(step.found.clone());
+                explained.silent.extend(step.silent.clone());
+                next.extend(&step.next);
+            }
+        }
+        explained
+    }
+
+    /// Does this transition do, at this place, what the run does, wherever the run is possible?
+    fn is_like(&self, source: &Transition, drawn: &Transition, place: u8) -> bool {
+        let key = |t: &Transition| {
+            let mut params: Vec<_> = t.params.iter().map(|param| (param.name, param.sort.0)).collect();
+            params.sort_unstable();
+            params
+        };
+        let mut is_possible = false;
+        key(source) == key(drawn)
+            && self.samples.iter().all(|(finite, states)| {
+                let are_there = |state: &&State| state.places[..finite.sizes[0]].contains(&place);
+                states.iter().filter(are_there).all(|state| {
+                    each_env(finite, drawn, |env| {
+                        if state.places[env[0].1 as usize] != place {
+                            return true;
+                        }
+                        let mut other: Env =
+                            source.params.iter().map(|param| (param.id, value_of(drawn, env, param))).collect();
+                        let is = |t: &Transition, env: &mut Env| t.guard.iter().all(|g| finite.is_true(g, state, env));
+                        let drawn_is = is(drawn, env);
+                        if !is(source, &mut other) {
+                            return true;
+                        }
+                        is_possible = true;
+                        let mut after = finite.apply(&source.updates, state, &mut other);
+                        let drawn_after = finite.apply(&drawn.updates, state, env);
+                        after.places = drawn_after.places;
+                        drawn_is && after == drawn_after
+                    })
+                })
+            })
+            && is_possible
+    }
+}
+
+fn value_of(drawn: &Transition, env: &Env, param: &Var) -> u8 {
+    let at = drawn.params.iter().position(|drawn| (drawn.name, drawn.sort) == (param.name, param.sort));
+    env[at.expect("they have the same")].1
+}
+
+/// Is it so for all that the transition's parameters can be?
+fn each_env(finite: &Finite<'_>, t: &Transition, mut is_so: impl FnMut(&mut Env) -> bool) -> bool {
+    let size = |v: &Var| finite.sizes[finite.system.sorts.iter().position(|sort| *sort == v.sort).expect("a sort")];
+    let count: usize = t.params.iter().map(size).product();
+    (0..count).all(|mut n| {
+        let mut env: Env = t
+            .params
+            .iter()
+            .map(|param| {
+                let x = n % size(param);
+                n /= size(param);
+                (param.id, x as u8)
+            })
+            .collect();
+        is_so(&mut env)
+    })
+}
+
+/// States that random executions meet.
+fn walk(finite: &Finite<'_>, begins: Vec<State>) -> Vec<State> {
+    let mut seed = 1_u64;
+    let mut random = move |n: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % n
+    };
+    let mut met: BTreeSet<State> = BTreeSet::new();
+    let mut state = begins[0];
+    for step in 0..STATES {
+        met.insert(state);
+        let mut after = Vec::new();
+        finite.successors(&state, |taken| after.push(taken.after));
+        let is_over = after.is_empty() || step % 40 == 39;
+        state = if is_over { begins[random(begins.len())] } else { after[random(after.len())] };
+    }
+    met.into_iter().collect()
+}
+
+/// The places at which its thread may be; `None`: anywhere.
+pub(super) fn places_of(t: &Transition) -> Option<Places> {
+    let m = t.params.first()?;
+    t.guard.iter().find_map(|part| match part {
+        Formula::At(v, places) if v == m => Some(*places),
+        _ => None,
+    })
+}
+
+fn goes(t: &Transition, place: u8) -> Vec<u8> {
+    let to = t.updates.iter().find_map(|update| match update {
+        Update::Goes { m, to } if *m == t.params[0] => Some(to.iter().map(|(_, to)| *to).collect()),
+        _ => None,
+    });
+    to.unwrap_or_else(|| vec![place])
+}
+
+/// A state of the operation, a place of the drawing, and whether the lock is held.
+type At = (usize, u8, bool);
+
+/// One thing that may happen there, and where it leads.
+#[derive(Debug, Clone, Default)]
+struct Next {
+    found: Option<Found>,
+    silent: Option<String>,
+    next: Vec<At>,
+}
+
+struct Way<'a> {
+    search: &'a Search<'a>,
+    nodes: &'a [Node],
+    /// With which step a loop's body begins, and where its thread is then.
+    head: Option<&'static str>,
+    heads: BTreeSet<u8>,
+    /// What was found from there on; `None`: nothing explains it.
+    known: BTreeMap<At, Option<Vec<Next>>>,
+    /// What could not be explained, furthest from the beginning.
+    deepest: Option<(usize, String)>,
+}
+
+impl Way<'_> {
+    /// Is what the source does from this state on what the drawing does from this place on?
+    fn from(&mut self, node: usize, place: u8, is_locked: bool) -> bool {
+        let at = (node, place, is_locked);
+        if let Some(known) = self.known.get(&at) {
+            return known.is_some();
+        }
+        let ends = match &self.nodes[node].end {
+            Some(End::Returns(what)) => (self.search.drawing.ends)(what).has(place),
+            Some(End::Again) => self.heads.contains(&place),
+            None => true,
+        };
+        if !ends {
+            let (end, place) = (&self.nodes[node].end, self.search.system.places[place as usize]);
+            let end =
+                if let Some(End::Returns(what)) = end { format!("returns {what}") } else { "begins again".to_owned() };
+            self.note(node, format!("at {place} the source {end}, and the drawing does not"));
+            self.known.insert(at, None);
+            return false;
+        }
+        let mut all = Vec::new();
+        for edge in edges(&self.nodes[node]) {
+            match self.run(vec![edge], place, is_locked) {
+                Some(next) => all.extend(next),
+                None => {
+                    self.known.insert(at, None);
+                    return false;
+                }
+            }
+        }
+        self.known.insert(at, Some(all));
+        true
+    }
+
+    fn note(&mut self, node: usize, what: String) {
+        if self.deepest.as_ref().is_none_or(|(deepest, _)| node >= *deepest) {
+            self.deepest = Some((node, what));
+        }
+    }
+
+    fn run(&mut self, run: Vec<Edge>, place: u8, was_locked: bool) -> Option<Vec<Next>> {
+        let (search, to) = (self.search, run.last().expect("a step").to);
+        let mut source = Transition::new("source", "");
+        let m = source.for_each("m", search.system.sorts[0]);
+        let mut context = Context { m, place, is_locked: was_locked };
+        if self.head == Some(run[0].step.act.as_str()) {
+            self.heads.insert(place);
+        }
+        let mut open = 0;
+        for (n, edge) in run.iter().enumerate() {
+            let before = (source.guard.clone(), source.updates.len());
+            match (search.drawing.dictionary)(edge, &mut source, &mut context) {
+                Reading::Step => {
+                    let says_something = before != (source.guard.clone(), source.updates.len());
+                    let is_open = search.drawing.open.iter().any(|word| edge.step.act.starts_with(word));
+                    open += usize::from(is_open && says_something);
+                }
+                Reading::Elsewhere(places) if n == 0 && places.has(place) => return Some(Vec::new()),
+                Reading::Elsewhere(_) | Reading::Unknown => return self.fail(&run, place),
+            }
+        }
+        let is_locked = context.is_locked;
+        // None of the drawing's steps, if the rest is explained so; a whole one; a part of one.
+        if run.len() == 1 && source.updates.is_empty() && self.from(to, place, is_locked) {
+            let silent = format!("{}: {}", search.system.places[place as usize], words(&run));
+            return Some(vec![Next { found: None, silent: Some(silent), next: vec![(to, place, is_locked)] }]);
+        }
+        for (transition, drawn) in search.system.transitions.iter().enumerate() {
+            let may_be_there = places_of(drawn).map_or(!source.updates.is_empty(), |places| places.has(place));
+            let changes = !drawn.updates.is_empty();
+            if open > 1 || !may_be_there || !changes || !search.is_like(&source, drawn, place) {
+                continue;
+            }
+            let after = goes(drawn, place);
+            if after.iter().all(|place| self.from(to, *place, is_locked)) {
+                let found = Found { place, transition, run: words(&run), source };
+                let next = after.into_iter().map(|place| (to, place, is_locked)).collect();
+                return Some(vec![Next { found: Some(found), silent: None, next }]);
+            }
+        }
+        if run.len() == LONGEST || self.nodes[to].edges.is_empty() {
+            return self.fail(&run, place);
+        }
+        let mut all = Vec::new();
+        for edge in edges(&self.nodes[to]) {
+            let longer = run.iter().cloned().chain([edge]).collect();
+            all.extend(self.run(longer, place, was_locked)?);
+        }
+        Some(all)
+    }
+
+    fn fail(&mut self, run: &[Edge], place: u8) -> Option<Vec<Next>> {
+        let is_here = |t: &&Transition| places_of(t).is_some_and(|places| places.has(place));
+        let drawn: Vec<&str> = self.search.system.transitions.iter().filter(is_here).map(|t| t.name).collect();
+        let place = self.search.system.places[place as usize];
+        let what = format!(
+            "at {place} the source does `{}` ({}), and the drawing none of this, but: {}",
+            words(run),
+            run[0].step.at,
+            if drawn.is_empty() { "nothing".to_owned() } else { drawn.join(", ") }
+        );
+        self.note(run[0].to, what);
+        None
+    }
+}
+
+/// A run in words.
+fn words(run: &[Edge]) -> String {
+    run.iter().map(Edge::words).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,170 @@
+//! `protocol/spinning.rs` and `protocol/handoff.rs` in the words of the drawing `spinning`.
+
+use super::{Context, Drawing, Reading, the};
+use crate::path::Edge;
+use spinpark_parameterized::logic::{Formula, Places, Var, all, and, not, or, same, some};
+use spinpark_parameterized::spinning::{self, state::*};
+use spinpark_parameterized::system::Transition;
+use std::collections::BTreeSet;
+
+pub(super) static DRAWING: Drawing = Drawing {
+    name: "spinning",
+    system: spinning::system,
+    dictionary: read,
+    begins: &[
+        ("spinning::wakep", QUEUED),
+        ("spinning::found_work", FOUND),
+        ("spinning::retire", IDLED),
+        ("spinning::begin to steal", SEARCH),
+        ("spinning::idle", SEARCH),
+        ("spinning::idle, counted", SPIN),
+        ("spinning::settle", HAND_OFF),
+        ("handoff::handoffp", HAND_OFF),
+        ("handoff::handoffp, in Go's order", HAND_OFF),
+    ],
+    ends: |what| match what {
+        "counted" => Places::of(&[SPIN, IDLED, START]),
+        "nothing" => Places::of(&[REST, OUT]),
+        "the P, to be run by an M that is not counted" => Places::of(&[START_UNCOUNTED]),
+        _ => Places::of(&[RUN, OUT]),
+    },
+    open: &["nmspinning.", "needspinning.", "a P is idle"],
+    elsewhere: &[
+        ("a store buffer", &["flushes_put", "flushes_global", "flushes_clear"]),
+        (
+            "queues",
+            &["kicks", "puts_kicked", "spills", "takes_own", "takes_share", "steals", "steals_more", "drains_refused"],
+        ),
+        (
+            "sched, whose data is under the lock",
+            &[
+                "submits",
+                "readies",
+                "wakes",
+                "puts_spilled",
+                "yields_here",
+                "takes_global",
+                "sees_no_global",
+                "sees_no_ring",
+                "sleeps",
+                "is_called_resting",
+                "ends_its_run",
+                "ends",
+                "exits_to_idle_p",
+                "exits_and_queues",
+            ],
+        ),
+        (
+            "threads: tied to `custody`, and here one step",
+            &[
+                "starts",
+                "starts_uncounted",
+                "is_refused",
+                "is_refused_uncounted",
+                "idles_refused",
+                "lowers_refused",
+                "asks_refused",
+            ],
+        ),
+        (
+            "syscall: tied to `custody`, and here one step",
+            &["enters_blocking", "enters", "exits_kept", "retakes", "takes_back"],
+        ),
+    ],
+    sizes: &[&[2, 2, 1], &[3, 2, 2]],
+};
+
+/// How many Ms are counted, if the count is one of these. `is_counted`: the thread itself is.
+fn count(answers: &BTreeSet<String>, m: Var, is_counted: bool) -> Formula {
+    let two = || some("c", M, |c| some("d", M, |d| and([not(same(c, d)), COUNTED.of([c]), COUNTED.of([d])])));
+    let alone = || all("c", M, |c| or([same(c, m), not(COUNTED.of([c]))]));
+    let classes: Vec<&str> = answers.iter().map(|answer| answer.trim_start_matches("found ")).collect();
+    match (&classes[..], is_counted) {
+        (["0", "1", "2+"], _) | (["1", "2+"], true) => Formula::Is(true),
+        (["0"], _) => none_counted(),
+        (["1", "2+"], false) => not(none_counted()),
+        (["1"], true) => alone(),
+        (["2+"], true) => not(alone()),
+        (["1"], false) => and([not(none_counted()), not(two())]),
+        (["2+"], false) => two(),
+        other => unreachable!("{other:?}"),
+    }
+}
+
+fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
+    let m = context.m;
+    let is = |answer: &str| edge.answers.len() == 1 && edge.answers.contains(answer);
+    let either = |yes: Formula| {
+        if edge.answers.len() == 2 {
+            Formula::Is(true)
+        } else if is("yes") || is("true") {
+            yes
+        } else {
+            not(yes)
+        }
+    };
+    match edge.step.act.as_str() {
+        "fence" => _ = t.drains(m),
+        "nmspinning.load" => _ = t.when(count(&edge.answers, m, false)),
+        "nmspinning.exchange 0 for 1" if is("done") => _ = t.when(none_counted()).drains(m).set(COUNTED, &[m]),
+        "nmspinning.exchange 0 for 1" => _ = t.when(count(&edge.answers, m, false)).drains(m),
+        "nmspinning.add 1" => _ = t.drains(m).set(COUNTED, &[m]),
+        "nmspinning.add -1" => _ = t.when(count(&edge.answers, m, true)).drains(m).clear(COUNTED, &[m]),
+        "needspinning.load" => _ = t.when(either(NEED.of([]))),
+        "needspinning.store true" => _ = t.assign(NEED, |_| Formula::Is(true)),
+        "needspinning.store false" if context.is_locked => _ = t.assign(NEED, |_| Formula::Is(false)),
+        "needspinning.store false" => _ = t.set(CLEARS, &[m]),
+        "a P is idle" | "another P is idle" => _ = t.when(either(some_idle())),
+        act @ ("pidleget" | "pidleget, to use it") => {
+            t.takes_lock(m);
+            if is("none") {
+                context.is_locked = true;
+                t.when(not(some_idle())).set(LOCKS, &[m]);
+            } else {
+                let p = the(t, "p", P);
+                let holds = if act == "pidleget" { HANDS } else { OWNS };
+                t.when(IDLE.of([p])).clear(IDLE, &[p]).set(holds, &[m, p]);
+            }
+        }
+        "unlock" => {
+            context.is_locked = false;
+            t.clear(LOCKS, &[m]);
+        }
+        "looks at every queue" => _ = t.begins_scan(m),
+        // What it has seen may be gone again: only that it has seen nothing says something.
+        "a G is queued" if is("no") => {
+            t.when(SAW_GLOBAL.of([m])).when(all("q", P, |q| SAW_RING.of([m, q])));
+        }
+        "a G is queued" => (),
+        "finds nothing of its own" => _ = t.clear_all(YIELDED, &[m]),
+        "takes the lock, and finds nothing for its own P" => finds_nothing(t, context, true),
+        "takes the lock, and finds nothing for the P" => finds_nothing(t, context, false),
+        "idles its own P" | "idles the P" => {
+            let (holds, p) = (if edge.step.act.contains("own") { OWNS } else { HANDS }, the(t, "p", P));
+            t.when(holds.of([m, p])).clear(holds, &[m, p]).set(IDLE, &[p]);
+        }
+        "what is there for the P, under the lock?" if is("work") => {
+            context.is_locked = true;
+            t.takes_lock(m).set(LOCKS, &[m]);
+        }
+        "what is there for the P, under the lock?" => (),
+        act if act.starts_with("a G in ") => (),
+        "startm, counted" => return Reading::Elsewhere(Places::of(&[START])),
+        "startm, not counted" => return Reading::Elsewhere(Places::of(&[START_UNCOUNTED])),
+        // All that it answers is its own operation's; a P that comes back is started.
+        "settle" => return Reading::Elsewhere(Places::of(&[HAND_OFF])),
+        _ => return Reading::Unknown,
+    }
+    Reading::Step
+}
+
+fn finds_nothing(t: &mut Transition, context: &mut Context, is_own: bool) {
+    let (m, p) = (context.m, the(t, "p", P));
+    t.when(if is_own { OWNS } else { HANDS }.of([m, p]));
+    t.when(not(some("o", G, |o| PUTS.of([m, o])))).when(not(ring_shows(p))).takes_lock(m).when(not(global_shows()));
+    if is_own && context.place == SEARCH {
+        t.clear_all(YIELDED, &[m]);
+    }
+    t.set(LOCKS, &[m]);
+    context.is_locked = true;
+}

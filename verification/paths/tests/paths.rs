@@ -1,0 +1,96 @@
+//! The paths of the kernel's operations are those that are written down, and agree with the drawings.
+
+use spinpark_parameterized::PROTOCOLS;
+use spinpark_paths::path::{automaton, paths, text};
+use spinpark_paths::rooms::{ROOMS, operation};
+use spinpark_paths::tie::{DRAWINGS, tie};
+
+mod the_automata {
+    use super::*;
+
+    /// A block's first line, without what it counts.
+    fn name(block: &str) -> &str {
+        let head = block.lines().next().unwrap_or_default();
+        head.rsplit_once(": ").map_or(head, |(name, _)| name)
+    }
+
+    /// A change of one line of the kernel that changes what an operation may do shows here, both automata side by side. If it is
+    /// meant: `SPINPARK_WRITE=1 cargo test -p spinpark-paths`.
+    #[test]
+    fn are_those_that_are_written_down() {
+        let of_room = |room: &'static &spinpark_paths::path::Room| {
+            room.operations.iter().map(|operation| text(room, operation, false).trim_end().to_owned())
+        };
+        let now: Vec<String> = ROOMS.iter().flat_map(of_room).collect();
+        if std::env::var_os("SPINPARK_WRITE").is_some() {
+            let file = concat!(env!("CARGO_MANIFEST_DIR"), "/automata.txt");
+            return std::fs::write(file, now.join("\n\n") + "\n").expect("it can be written");
+        }
+        let file = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/automata.txt")).expect("it is there");
+        let written: Vec<&str> = file.split("\n\n").map(str::trim_end).filter(|block| !block.is_empty()).collect();
+        for text in &now {
+            let was = written.iter().find(|was| name(was) == name(text)).copied().unwrap_or("not written down");
+            assert!(was == text, "what the source may do has changed. It was:\n{was}\n\nand is:\n{text}");
+        }
+        assert_eq!(written.len(), now.len(), "an operation is written down that is no more");
+    }
+}
+
+mod an_operation {
+    use super::*;
+
+    #[test]
+    fn wakep_has_thirteen_paths() {
+        let (room, wakep) = operation("spinning::wakep").expect("there is one");
+        let paths = paths(room, wakep);
+        assert_eq!((paths.len(), automaton(&paths).len()), (13, 11));
+    }
+
+    #[test]
+    fn that_waits_in_a_loop_comes_back_to_where_it_began() {
+        let (room, stop) = operation("stw::stop").expect("there is one");
+        assert!(text(room, stop, false).contains("again from `every P is held`"));
+    }
+
+    #[test]
+    fn of_another_name_is_none() {
+        assert!(operation("spinning::wake").is_none() && operation("wakep").is_none());
+    }
+}
+
+mod a_drawing {
+    use super::*;
+
+    #[test]
+    fn agrees_with_the_source_both_ways() {
+        for drawing in DRAWINGS {
+            let tied = tie(drawing, "");
+            assert!(tied.differences.is_empty(), "{}", tied.words(drawing.name));
+        }
+    }
+
+    /// Steps that no operation here makes: the tie cannot see that they are drawn wrong.
+    const ELSEWHERE: &[&str] = &[
+        "spills-and-wakes-nobody",
+        "scans-the-rings-first",
+        "sleeps-on-a-request",
+        "forgets-who-fell-asleep",
+        "forgets-the-stop",
+        "takes-without-an-exchange",
+    ];
+
+    #[test]
+    fn that_is_wrong_at_one_of_these_steps_is_noticed() {
+        let mut differs = Vec::new();
+        for drawing in DRAWINGS {
+            let protocol = PROTOCOLS.iter().find(|protocol| protocol.name == drawing.name).expect("it is one");
+            for variant in protocol.wrong.iter().chain(protocol.right) {
+                let is_noticed = !tie(drawing, variant.name).differences.is_empty();
+                if is_noticed == ELSEWHERE.contains(&variant.name) {
+                    differs.push(format!("{}: {}: noticed: {is_noticed}", drawing.name, variant.name));
+                }
+            }
+        }
+        assert!(differs.is_empty(), "{differs:#?}");
+    }
+}
