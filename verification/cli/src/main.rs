@@ -160,6 +160,21 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
         args: Vec<OsString>,
     },
+    /// Prints every path of an operation of the kernel: all that its environment may answer, and what it does then.
+    ///
+    /// With `--tie`: is each path a path of the drawing that is proved for every size, and each drawn step one of the source? Both
+    /// solvers decide. Exit status: 1 if they differ.
+    Paths {
+        /// An operation, such as `spinning::wakep`, or a room; with `--tie` a drawing. Without a name: all, in a line each.
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        /// As a graph, in Graphviz's language: `cargo verify paths spinning::wakep --dot | dot -Tsvg`.
+        #[arg(long, requires = "name", conflicts_with = "tie")]
+        dot: bool,
+        /// Holds the source against the drawings; with a name, tells of each transition which steps of the source it is.
+        #[arg(long)]
+        tie: bool,
+    },
     /// Prints completions for a shell: `source <(cargo verify completions bash)`, for the command `verify`.
     Completions {
         /// Which shell.
@@ -234,6 +249,7 @@ fn command(cli: Cli) -> Result<ExitCode, Stop> {
         Some(Command::Litmus { files, engine, model, seconds, json }) => {
             litmus(&files, (engine, model), seconds, json.as_deref())
         }
+        Some(Command::Paths { name, dot, tie }) => return paths(name.as_deref(), dot, tie),
         Some(Command::Fuzz { args }) => return fuzz(&args),
         Some(Command::Completions { shell }) => {
             completions(shell);
@@ -244,6 +260,17 @@ fn command(cli: Cli) -> Result<ExitCode, Stop> {
         Some(Command::Trial) => trial::work(Switches::NONE).map_err(Stop::BadInput),
     };
     done.map(|()| ExitCode::SUCCESS)
+}
+
+fn paths(name: Option<&str>, dot: bool, tie: bool) -> Result<ExitCode, Stop> {
+    use spinpark_paths::command;
+    if tie {
+        let (text, agree) = command::ties(name, name.is_some()).map_err(Stop::BadInput)?;
+        print(&text);
+        return Ok(if agree { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    print(&name.map_or_else(|| Ok(command::list()), |name| command::show(name, dot)).map_err(Stop::BadInput)?);
+    Ok(ExitCode::SUCCESS)
 }
 
 fn completions(shell: Shell) {

@@ -132,6 +132,10 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo test -p spinpark-verification --test litmus_files", InCi("cargo test")),
     ("cargo test -p spinpark-verification --test liveness", InCi("cargo test")),
     ("cargo test -p spinpark-verification --test every_size", InCi("cargo test")),
+    ("cargo verify paths", Verify(0, "paths")),
+    ("cargo verify paths spinning::wakep", Verify(0, "paths spinning::wakep")),
+    ("cargo verify paths --tie", Verify(0, "paths --tie")),
+    ("cargo verify paths spinning --tie", Verify(0, "paths spinning --tie")),
     ("cargo run -p spinpark-parameterized", InCi("cargo run --package spinpark-parameterized")),
     ("cargo run -p spinpark-parameterized -- check", InCi("cargo run --package spinpark-parameterized -- check")),
     (

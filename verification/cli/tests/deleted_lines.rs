@@ -94,6 +94,16 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// The packages that the check is made of, beside those below `src`.
+const MEMBERS: &[&str] = &[
+    "verification",
+    "verification/rc11",
+    "verification/rooms",
+    "verification/cli",
+    "verification/parameterized",
+    "verification/paths",
+];
+
 /// The workspace in a folder of its own, with only what the check needs.
 fn copy_of_the_workspace() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -101,10 +111,9 @@ fn copy_of_the_workspace() -> PathBuf {
     if copy.exists() {
         fs::remove_dir_all(&copy).expect("the last copy can be removed");
     }
-    for folder in
-        ["src", "verification/src", "verification/rc11/src", "verification/cli/src", "verification/parameterized/src"]
-    {
-        copy_folder(&root.join(folder), &copy.join(folder));
+    copy_folder(&root.join("src"), &copy.join("src"));
+    for member in MEMBERS {
+        copy_folder(&root.join(member).join("src"), &copy.join(member).join("src"));
     }
     let lists = [
         "verification/survivors.toml",
@@ -121,7 +130,7 @@ fn copy_of_the_workspace() -> PathBuf {
     // Benches and the like are not copied.
     let manifest = ["bench", "test", "example"].into_iter().fold(manifest, |manifest, kind| without(&manifest, kind));
     fs::write(copy.join("Cargo.toml"), manifest).expect("it can be written");
-    for member in ["verification", "verification/rc11", "verification/cli", "verification/parameterized"] {
+    for member in MEMBERS {
         let path = Path::new(member).join("Cargo.toml");
         let manifest = fs::read_to_string(root.join(&path)).expect("a member has a manifest");
         let manifest = manifest.replace("name = \"verify\"", "name = \"verify-copy\"");

@@ -9,6 +9,7 @@
 //!
 //! See docs/evidence/every-size.md.
 
+pub mod command;
 pub mod host;
 pub mod path;
 pub mod rooms;

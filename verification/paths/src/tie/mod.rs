@@ -110,7 +110,10 @@ pub fn tie(drawing: &Drawing, variant: &str) -> Tied {
     let used: BTreeSet<usize> = found.keys().map(|(_, transition)| *transition).collect();
     other_way(drawing, &system, &found, &seen, &mut tied);
     tied.elsewhere = system.transitions.len() - used.len();
-    decide(&system, &found, &mut tied);
+    // What differs in a small universe needs no solver.
+    if tied.differences.is_empty() {
+        decide(&system, &found, &mut tied);
+    }
     tied
 }
 
