@@ -34,17 +34,13 @@ pub(super) static ROOM: Room = Room {
             name: "claim",
             head: Some("who.load"),
             run: || match room().claim(&Others) {
-                Some(poll) => {
-                    std::mem::forget(poll);
-                    "the poller".to_owned()
-                }
+                Some(_) => "the poller".to_owned(),
                 None => "nothing".to_owned(),
             },
         },
         straight("prepare", || {
             let poll = poll();
             let until = room().prepare(&poll, &Others);
-            std::mem::forget(poll);
             moment(until)
         }),
         straight("leave", || {

@@ -5,7 +5,7 @@ use crate::host::{Domain, Havoc, ask, tell};
 use crate::path::{Operation, Room};
 use kernel::host::SpawnError;
 use kernel::protocol::threads::{Available, Neighbours, startm, stopm};
-use kernel::types::m::{M, MId, NextP};
+use kernel::types::m::{M, MId, NextP, SpinningToken};
 use kernel::types::p::{OwnedP, PId};
 
 /// `nextp` names this P, for an M that is not counted.
@@ -105,7 +105,7 @@ impl Neighbours<Havoc> for Others {
         }
         if let NextP::Run { p, token } = nextp {
             p.discard();
-            token.map(|token| token.discard());
+            token.into_iter().for_each(SpinningToken::discard);
         }
         None
     }
