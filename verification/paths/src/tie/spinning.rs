@@ -114,6 +114,8 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         "needspinning.store true" => _ = t.assign(NEED, |_| Formula::Is(true)),
         "needspinning.store false" if context.is_locked => _ = t.assign(NEED, |_| Formula::Is(false)),
         "needspinning.store false" => _ = t.set(CLEARS, &[m]),
+        // Asked without the lock: a P may show before the hold of the lock that idles it is over. That none shows is exact.
+        "a P is idle" if is("yes") => (),
         "a P is idle" | "another P is idle" => _ = t.when(either(some_idle())),
         act @ ("pidleget" | "pidleget, to use it") => {
             t.takes_lock(m);
