@@ -296,7 +296,8 @@ mod tests {
             let stacks = Stacks::new(1, Stacks::SMALLEST);
             let stack = stacks.take(0).expect("memory for stacks");
             let (low, high) = (stack.guard() + system::GUARD, stack.base().get());
-            assert_eq!(high - low, Stacks::SMALLEST);
+            // Whole pages of any size that the machine may have: four of the smallest are a quarter of one of Arm's.
+            assert_eq!(high - low, Stacks::SMALLEST.next_multiple_of(system::GUARD));
             for at in [low, high - 8] {
                 let at = core::ptr::with_exposed_provenance_mut::<u64>(at);
                 // SAFETY: between the limit and the base, which is ours.
@@ -305,6 +306,16 @@ mod tests {
                     assert_eq!(at.read(), 7);
                 }
             }
+        }
+
+        #[test]
+        #[cfg(target_os = "linux")]
+        fn and_its_guard_are_whole_pages_of_this_machine() {
+            // SAFETY: asks only.
+            let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+            let page = usize::try_from(page).expect("a page has a size");
+            let stack = Stacks::new(1, Stacks::SMALLEST + 1).take(0).expect("memory for stacks");
+            assert_eq!((system::GUARD % page, stack.guard() % page, stack.base().get() % page), (0, 0, 0));
         }
 
         #[test]
