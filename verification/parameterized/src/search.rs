@@ -58,15 +58,35 @@ pub fn at_random(
     seed: u64,
     wanted: &[(&'static str, &Formula)],
 ) -> Found {
-    let system = finite.system;
-    let begins = (system.begins)(system, &finite.sizes);
-    let mut taken = vec![0; system.transitions.len()];
+    let mut found =
+        Found { states: 0, is_complete: false, taken: vec![0; finite.system.transitions.len()], wrong: None };
+    walk(finite, (steps, length), seed, |begin, way| {
+        let Some(step) = way.last() else { return true };
+        found.taken[step.transition] += 1;
+        found.states += 1;
+        found.wrong = wrong_in(finite, &step.after, wanted).map(|name| (name, way.to_vec(), begin));
+        found.wrong.is_none()
+    });
+    found
+}
+
+/// Walks at random, so many steps in all, each walk so long, as long as `goes_on` says so: asked of where a walk begins and of its way, at
+/// each state.
+pub fn walk(
+    finite: &Finite<'_>,
+    (steps, length): (usize, usize),
+    seed: u64,
+    mut goes_on: impl FnMut(State, &[Taken]) -> bool,
+) {
+    let begins = (finite.system.begins)(finite.system, &finite.sizes);
     let mut random = Random(seed | 1);
     let mut walked = 0;
     while walked < steps {
         let begin = begins[random.below(begins.len())];
-        let mut state = begin;
-        let mut way = Vec::new();
+        let (mut state, mut way) = (begin, Vec::new());
+        if !goes_on(begin, &way) {
+            return;
+        }
         for _ in 0..length {
             let mut nexts = Vec::new();
             finite.successors(&state, |step| nexts.push(step));
@@ -74,16 +94,14 @@ pub fn at_random(
                 break;
             }
             let step = nexts.swap_remove(random.below(nexts.len()));
-            taken[step.transition] += 1;
             state = step.after;
             way.push(step);
             walked += 1;
-            if let Some(name) = wrong_in(finite, &state, wanted) {
-                return Found { states: walked, is_complete: false, taken, wrong: Some((name, way, begin)) };
+            if !goes_on(begin, &way) {
+                return;
             }
         }
     }
-    Found { states: walked, is_complete: false, taken, wrong: None }
 }
 
 fn wrong_in(finite: &Finite<'_>, state: &State, wanted: &[(&'static str, &Formula)]) -> Option<&'static str> {

@@ -10,7 +10,7 @@ pub fn list() -> String {
     let mut out = String::new();
     for room in rooms::ROOMS {
         for operation in room.operations {
-            let (name, paths) = (format!("{}::{}", room.name, operation.name), path::paths(room, operation).len());
+            let (name, paths) = (room.name_of(operation), path::paths(room, operation).len());
             writeln!(out, "{name:<48} {paths:>3} path{}", if paths == 1 { "" } else { "s" }).expect("to memory");
         }
     }
@@ -25,7 +25,7 @@ pub fn show(name: &str, dot: bool) -> Result<String, String> {
     let mut out = String::new();
     for room in rooms::ROOMS {
         for operation in room.operations {
-            if name == room.name || name == format!("{}::{}", room.name, operation.name) {
+            if name == room.name || name == room.name_of(operation) {
                 out += &if dot { path::dot(room, operation) } else { path::text(room, operation, true) };
             }
         }

@@ -53,8 +53,6 @@ pub struct Run {
     pub turns: usize,
     /// What is done now is not told: it comes before the operation.
     pub is_before: bool,
-    /// What each word holds meanwhile.
-    pub held: Option<u64>,
 }
 
 thread_local!(pub(crate) static RUN: RefCell<Run> = RefCell::default());
@@ -70,14 +68,6 @@ pub fn before<T>(act: impl FnOnce() -> T) -> T {
     });
     let done = act();
     RUN.with_borrow_mut(|run| (run.is_before, run.count) = (false, count));
-    done
-}
-
-/// The same, where each word holds `value` whenever it is read.
-pub fn before_with<T>(value: u64, act: impl FnOnce() -> T) -> T {
-    RUN.with_borrow_mut(|run| run.held = Some(value));
-    let done = before(act);
-    RUN.with_borrow_mut(|run| run.held = None);
     done
 }
 
@@ -139,9 +129,6 @@ pub struct Word(Domain);
 
 impl Word {
     fn answer(&self, act: &str, access: Access) -> u64 {
-        if let Some(held) = RUN.with_borrow(|run| run.held) {
-            return held;
-        }
         let answers = (self.0.answers)(access);
         answers[pick(&format!("{}.{act}", self.0.name), answers.len())]
     }

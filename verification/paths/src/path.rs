@@ -16,6 +16,14 @@ pub struct Room {
     pub operations: &'static [Operation],
 }
 
+impl Room {
+    /// One of its operations, as a reader names it: `spinning::wakep`.
+    #[must_use]
+    pub fn name_of(&self, operation: &Operation) -> String {
+        format!("{}::{}", self.name, operation.name)
+    }
+}
+
 /// An operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Operation {
@@ -61,9 +69,9 @@ pub fn paths(room: &Room, operation: &Operation) -> Vec<(Vec<Step>, End)> {
     if let Some(head) = operation.head {
         let twice = paths_of(room, operation, 2);
         let (first, second) = (bodies(&once, head, 1), bodies(&twice, head, 2));
-        assert!(!second.is_empty(), "{}::{}: `{head}` is asked once", room.name, operation.name);
+        assert!(!second.is_empty(), "{}: `{head}` is asked once", room.name_of(operation));
         let remembers = second.iter().find(|(before, body)| first.get(*before) != Some(body));
-        assert!(remembers.is_none(), "{}::{}: its loop remembers something: {remembers:#?}", room.name, operation.name);
+        assert!(remembers.is_none(), "{}: its loop remembers something: {remembers:#?}", room.name_of(operation));
     }
     once
 }
@@ -94,7 +102,7 @@ fn paths_of(room: &Room, operation: &Operation, turns: usize) -> Vec<(Vec<Step>,
         };
         let run = RUN.take();
         paths.push((run.steps, end));
-        assert!(paths.len() <= MOST, "{}::{} has more than {MOST} paths", room.name, operation.name);
+        assert!(paths.len() <= MOST, "{} has more than {MOST} paths", room.name_of(operation));
         script = run.script;
         while let Some((taken, of)) = script.pop() {
             if taken + 1 < of {
@@ -221,9 +229,8 @@ impl Edge {
 pub fn text(room: &Room, operation: &Operation, with_lines: bool) -> String {
     let paths = paths(room, operation);
     let states = automaton(&paths);
-    let ways = if paths.len() == 1 { "one path" } else { "paths" };
-    let count = if paths.len() == 1 { ways.to_owned() } else { format!("{} {ways}", paths.len()) };
-    let mut text = format!("{}::{}: {count}, {} states\n", room.name, operation.name, states.len());
+    let count = if paths.len() == 1 { "one path".to_owned() } else { format!("{} paths", paths.len()) };
+    let mut text = format!("{}: {count}, {} states\n", room.name_of(operation), states.len());
     for (number, node) in states.iter().enumerate() {
         match &node.end {
             Some(End::Returns(what)) if what.is_empty() => writeln!(text, "  {number:>2}  returns"),
@@ -245,7 +252,7 @@ pub fn text(room: &Room, operation: &Operation, with_lines: bool) -> String {
 #[must_use]
 pub fn dot(room: &Room, operation: &Operation) -> String {
     let states = automaton(&paths(room, operation));
-    let mut text = format!("digraph \"{}::{}\" {{\n", room.name, operation.name);
+    let mut text = format!("digraph \"{}\" {{\n", room.name_of(operation));
     for (number, node) in states.iter().enumerate() {
         let (shape, label) = match &node.end {
             Some(End::Returns(what)) => ("box", format!("returns {what}")),

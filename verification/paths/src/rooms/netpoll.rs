@@ -1,7 +1,7 @@
 //! `protocol/netpoll.rs`.
 
 use super::straight;
-use crate::host::{Access, Domain, Havoc, ask, tell, whether};
+use crate::host::{Access, Domain, Havoc, ask, before, tell, whether};
 use crate::path::{Operation, Room};
 use kernel::host::{NEVER, Nanos};
 use kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
@@ -19,7 +19,7 @@ pub(super) static ROOM: Room = Room {
         Domain {
             name: "who",
             // The thread that peeks swaps: until then other threads may only note that they missed it.
-            answers: |access| if access == Access::Swap { vec![1, 2] } else { vec![0, 1, 2, 3] },
+            answers: |access| if access == Access::Swap { vec![1, 2] } else { vec![3, 0, 1, 2] },
             show: |value| match value {
                 0 => "blocked".to_owned(),
                 1 => "peeking".to_owned(),
@@ -76,7 +76,7 @@ fn poll() -> Poll {
         fn interrupt(&self) {}
         fn wakep(&self) {}
     }
-    crate::host::before_with(3, || room().claim(&Due).expect("it is empty"))
+    before(|| room().claim(&Due).expect("it is empty"))
 }
 
 struct Others;

@@ -55,22 +55,8 @@ pub(super) static ROOM: Room = Room {
         straight("entersyscallblock", || away(entersyscallblock(MId(0), owned(), &Others::new()))),
         straight("exitsyscall", || exits(entered(false))),
         straight("exitsyscall, of a call known to block", || exits(entered(true))),
-        straight("retake", || match word().take_any() {
-            Some(p) => {
-                p.discard();
-                tell("handoffp");
-                "the P".to_owned()
-            }
-            None => "nothing".to_owned(),
-        }),
-        straight("retake, of a word that was seen", || match word().take(KNOWN) {
-            Some(p) => {
-                p.discard();
-                tell("handoffp");
-                "the P".to_owned()
-            }
-            None => "nothing".to_owned(),
-        }),
+        straight("retake", || taken(word().take_any())),
+        straight("retake, of a word that was seen", || taken(word().take(KNOWN))),
     ],
 };
 
@@ -98,8 +84,15 @@ fn entered(blocks: bool) -> Away {
     away
 }
 
+/// What a monitor or a stopper got.
+fn taken(p: Option<OwnedP>) -> String {
+    let Some(p) = p else { return "nothing".to_owned() };
+    p.discard();
+    tell("handoffp");
+    "the P".to_owned()
+}
+
 fn away(away: Away) -> String {
-    OWNER.set(false);
     std::mem::forget(away);
     "away".to_owned()
 }

@@ -10,7 +10,7 @@ mod custody;
 mod search;
 mod spinning;
 
-use crate::path::{Edge, Operation, Room};
+use crate::path::Edge;
 use crate::rooms;
 use search::{Found, Search};
 use spinpark_parameterized::logic::{Formula, Places, Rel, Sort, Update, Var, among, and, not, or};
@@ -105,6 +105,9 @@ pub fn tie(drawing: &Drawing, variant: &str) -> Tied {
     }
     for ((place, transition), found) in &found {
         let name = format!("{}, at {}", system.transitions[*transition].name, system.places[*place as usize]);
+        if !search.is_covered(&system.transitions[*transition], *place, found) {
+            tied.differences.push(format!("{name}: drawn where no step of the source does it"));
+        }
         tied.found.insert(name, found.iter().map(|one| one.run.clone()).collect::<BTreeSet<_>>().into_iter().collect());
     }
     let used: BTreeSet<usize> = found.keys().map(|(_, transition)| *transition).collect();
@@ -122,7 +125,7 @@ impl Tied {
     #[must_use]
     pub fn words(&self, name: &str) -> String {
         let solvers = if self.solvers.is_empty() {
-            "no solver is installed: compared in small universes only".to_owned()
+            "no solver was asked: compared in small universes only".to_owned()
         } else {
             format!("{} questions, decided for every size by {}", self.questions, self.solvers.join(" and "))
         };
@@ -139,7 +142,7 @@ impl Tied {
     }
 }
 
-/// Each step of the drawing at these places is one of the source, or is told of elsewhere.
+/// Each step of the drawing at these places is one of the source, or stands under `elsewhere`.
 fn other_way(
     drawing: &Drawing,
     system: &System,
@@ -202,7 +205,7 @@ fn decide(system: &System, found: &BTreeMap<(u8, usize), Vec<Found>>, tied: &mut
                 Vec::new(),
                 vec![source.clone(), not(guard.clone())],
             ));
-            for ByIndex(rel) in changed(&drawn.updates, updates) {
+            for rel in changed(&drawn.updates, updates) {
                 let args: Vec<Var> = rel.sorts.iter().map(|sort| Var::fresh("x", *sort)).collect();
                 let [a, b] = [&drawn.updates, updates].map(|u| Formula::Rel(rel, args.clone()).after(u));
                 let differ = or([and([a.clone(), not(b.clone())]), and([b, not(a)])]);
@@ -248,28 +251,17 @@ fn in_words_of(drawn: &Transition, source: &Transition) -> (Formula, Vec<Update>
     (and(source.guard.iter().map(rename)), updates.collect())
 }
 
-fn changed(a: &[Update], b: &[Update]) -> BTreeSet<ByIndex> {
-    let rel = |update: &Update| match update {
-        Update::Rel { rel, .. } => Some(ByIndex(*rel)),
-        Update::Goes { .. } => None,
-    };
-    a.iter().chain(b).filter_map(rel).collect()
-}
-
-/// A relation, in the order in which the drawing declares them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ByIndex(Rel);
-
-impl PartialOrd for ByIndex {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
+/// The relations that either changes.
+fn changed(a: &[Update], b: &[Update]) -> Vec<Rel> {
+    let mut all = Vec::new();
+    for update in a.iter().chain(b) {
+        if let Update::Rel { rel, .. } = update
+            && !all.contains(rel)
+        {
+            all.push(*rel);
+        }
     }
-}
-
-impl Ord for ByIndex {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.index.cmp(&other.0.index)
-    }
+    all
 }
 
 /// The transition's variable of this name; a new one, if it has none.
@@ -278,9 +270,4 @@ fn the(t: &mut Transition, name: &'static str, sort: Sort) -> Var {
         Some(param) => *param,
         None => t.for_each(name, sort),
     }
-}
-
-/// An operation in words, for a message.
-fn name_of(room: &Room, operation: &Operation) -> String {
-    format!("{}::{}", room.name, operation.name)
 }

@@ -1,9 +1,10 @@
 //! Which transitions of the drawing an operation's path takes: depth first over the operation's automaton and the drawing's places.
 
-use super::{Context, Drawing, Reading, name_of};
+use super::{Context, Drawing, Reading};
 use crate::path::{Edge, End, Node, Operation, Room, automaton, edges, paths};
 use spinpark_parameterized::finite::{Env, Finite, State};
 use spinpark_parameterized::logic::{Formula, Places, Update, Var};
+use spinpark_parameterized::search::walk;
 use spinpark_parameterized::system::{System, Transition};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,8 +42,12 @@ impl<'a> Search<'a> {
     pub(super) fn new(drawing: &'a Drawing, system: &'a System) -> Self {
         let samples = drawing.sizes.iter().map(|sizes| {
             let finite = Finite::new(system, sizes);
-            let states = walk(&finite, (system.begins)(system, sizes));
-            (finite, states)
+            let mut met = BTreeSet::new();
+            walk(&finite, (STATES, 40), 1, |begin, way| {
+                met.insert(way.last().map_or(begin, |step| step.after));
+                true
+            });
+            (finite, met.into_iter().collect())
         });
         Search { drawing, system, samples: samples.collect() }
     }
@@ -61,7 +66,7 @@ impl<'a> Search<'a> {
         let mut explained = Explained::default();
         if !is_explained {
             let (_, what) = way.deepest.unwrap_or_default();
-            explained.difference = Some(format!("{}: {what}", name_of(room, operation)));
+            explained.difference = Some(format!("{}: {what}", room.name_of(operation)));
             return explained;
         }
         // Only what lies on the way that was chosen.
@@ -71,12 +76,8 @@ impl<'a> Search<'a> {
             if !met.insert(at) {
                 continue;
             }
-            if !nodes[at.0].edges.is_empty()
-                && way.known.get(&at).is_some_and(|next| next.as_ref().is_some_and(|n| !n.is_empty()))
-            {
-                explained.places.insert(at.1);
-            }
             for step in way.known.get(&at).into_iter().flatten().flatten() {
+                explained.places.insert(at.1);
                 explained.found.extend(step.found.clone());
                 explained.silent.extend(step.silent.clone());
                 next.extend(&step.next);
@@ -92,74 +93,56 @@ impl<'a> Search<'a> {
             params.sort_unstable();
             params
         };
-        let mut is_possible = false;
-        key(source) == key(drawn)
-            && self.samples.iter().all(|(finite, states)| {
-                let are_there = |state: &&State| state.places[..finite.sizes[0]].contains(&place);
-                states.iter().filter(are_there).all(|state| {
-                    each_env(finite, drawn, |env| {
-                        if state.places[env[0].1 as usize] != place {
-                            return true;
-                        }
-                        let mut other: Env =
-                            source.params.iter().map(|param| (param.id, value_of(drawn, env, param))).collect();
-                        let is = |t: &Transition, env: &mut Env| t.guard.iter().all(|g| finite.is_true(g, state, env));
-                        let drawn_is = is(drawn, env);
-                        if !is(source, &mut other) {
-                            return true;
-                        }
-                        is_possible = true;
-                        let mut after = finite.apply(&source.updates, state, &mut other);
-                        let drawn_after = finite.apply(&drawn.updates, state, env);
-                        after.places = drawn_after.places;
-                        drawn_is && after == drawn_after
-                    })
-                })
-            })
-            && is_possible
+        if key(source) != key(drawn) {
+            return false;
+        }
+        let (mut is_possible, mut is_like) = (false, true);
+        self.each(source, place, |finite, state, env| {
+            is_possible = true;
+            let mut other = translated(source, drawn, env);
+            let mut after = finite.apply(&source.updates, state, env);
+            let drawn_after = finite.apply(&drawn.updates, state, &mut other);
+            after.places = drawn_after.places;
+            is_like &= is_possible_in(finite, drawn, state, &mut other) && after == drawn_after;
+        });
+        is_possible && is_like
+    }
+
+    /// Is, wherever the transition is possible at this place, one of these runs?
+    pub(super) fn is_covered(&self, drawn: &Transition, place: u8, found: &[Found]) -> bool {
+        let mut is_covered = true;
+        self.each(drawn, place, |finite, state, env| {
+            let is = |one: &Found| is_possible_in(finite, &one.source, state, &mut translated(drawn, &one.source, env));
+            is_covered &= found.iter().any(is);
+        });
+        is_covered
+    }
+
+    /// Each way in which it is possible, with its thread at this place, in the states that are looked at.
+    fn each(&self, t: &Transition, place: u8, mut each: impl FnMut(&Finite<'_>, &State, &mut Env)) {
+        for (finite, states) in &self.samples {
+            for state in states.iter().filter(|state| state.places[..finite.sizes[0]].contains(&place)) {
+                finite.instances(t, state, &[], |env| {
+                    if state.places[env[0].1 as usize] == place {
+                        each(finite, state, env);
+                    }
+                });
+            }
+        }
     }
 }
 
-fn value_of(drawn: &Transition, env: &Env, param: &Var) -> u8 {
-    let at = drawn.params.iter().position(|drawn| (drawn.name, drawn.sort) == (param.name, param.sort));
-    env[at.expect("they have the same")].1
+fn is_possible_in(finite: &Finite<'_>, t: &Transition, state: &State, env: &mut Env) -> bool {
+    t.guard.iter().all(|part| finite.is_true(part, state, env))
 }
 
-/// Is it so for all that the transition's parameters can be?
-fn each_env(finite: &Finite<'_>, t: &Transition, mut is_so: impl FnMut(&mut Env) -> bool) -> bool {
-    let size = |v: &Var| finite.sizes[finite.system.sorts.iter().position(|sort| *sort == v.sort).expect("a sort")];
-    let count: usize = t.params.iter().map(size).product();
-    (0..count).all(|mut n| {
-        let mut env: Env = t
-            .params
-            .iter()
-            .map(|param| {
-                let x = n % size(param);
-                n /= size(param);
-                (param.id, x as u8)
-            })
-            .collect();
-        is_so(&mut env)
-    })
-}
-
-/// States that random executions meet.
-fn walk(finite: &Finite<'_>, begins: Vec<State>) -> Vec<State> {
-    let mut seed = 1_u64;
-    let mut random = move |n: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as usize % n
+/// What the parameters of one transition are, for another whose parameters are called the same.
+fn translated(from: &Transition, to: &Transition, env: &Env) -> Env {
+    let value = |param: &Var| {
+        let at = from.params.iter().position(|from| (from.name, from.sort) == (param.name, param.sort));
+        env[at.expect("they have the same")].1
     };
-    let mut met: BTreeSet<State> = BTreeSet::new();
-    let mut state = begins[0];
-    for step in 0..STATES {
-        met.insert(state);
-        let mut after = Vec::new();
-        finite.successors(&state, |taken| after.push(taken.after));
-        let is_over = after.is_empty() || step % 40 == 39;
-        state = if is_over { begins[random(begins.len())] } else { after[random(after.len())] };
-    }
-    met.into_iter().collect()
+    to.params.iter().map(|param| (param.id, value(param))).collect()
 }
 
 /// The places at which its thread may be; `None`: anywhere.
