@@ -14,6 +14,7 @@ mod moment;
 mod outcome;
 mod pointers;
 mod recursion;
+mod rounds;
 mod seen;
 mod slot;
 mod threads;
@@ -35,7 +36,7 @@ pub(super) use self::outcome::{End, Limits, Mode, Run};
 pub use self::outcome::{Site, Wait, Wants};
 use self::slot::Slot;
 use self::threads::{drive, end_all, start};
-pub(super) use yields::ask_to_yield;
+pub(super) use yields::{NOT_SHOWN, ask_to_yield};
 
 use crate::graph::{Graph, Loc, MAX_THREADS, Update};
 use crate::heap;
@@ -52,7 +53,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::Location;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-pub(crate) use self::frame::{Frame, wipe};
+pub(crate) use self::frame::{Frame, wipe, wipe_if_tracked};
 pub(crate) use self::late::{all_are_joined, bind, late_number};
 pub use self::moment::Moment;
 pub(crate) use self::moment::{at_the_latest, holds_a_lock, moment};

@@ -12,6 +12,7 @@ use self::ask::Other;
 pub(super) use self::ask::{Ask, Stop, Way};
 use crate::axiom::is_sc_consistent;
 use crate::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS, New, Order, Thread, Update};
+use crate::machine::NOT_SHOWN;
 
 /// Takes ways that were not taken.
 type Ways<'a> = &'a mut Vec<Way>;
@@ -361,12 +362,20 @@ impl Graph {
         (depth < 15 && children < 15).then(|| path | (children + 1) << (60 - 4 * depth))
     }
 
-    /// Does a thread that spins have nothing newer to read? Then it waits for ever.
+    /// Does a thread that spins have nothing newer to read, in none of the rounds that it goes round in? Then it waits for ever.
+    /// How many these are is the value of its last event; where it is 0, one.
     pub(super) fn spins_for_ever(&self, thread: u8) -> bool {
-        let round = self.events.iter().rev().filter(|e| e.thread == thread);
-        let mut round = round.skip(1).take_while(|e| !matches!(e.kind, Kind::Spin | Kind::Yield));
+        let mut events = self.events.iter().rev().filter(|e| e.thread == thread);
+        let mut left = events.next().map_or(1, |spin| spin.value.max(1));
+        if left == NOT_SHOWN {
+            return false;
+        }
+        let mut rounds = events.take_while(|e| {
+            left -= u64::from(matches!(e.kind, Kind::Spin | Kind::Yield));
+            left > 0
+        });
         let known = self.state(thread).porf;
-        round.all(|e| match e.is_read() {
+        rounds.all(|e| match e.is_read() {
             true if e.will_write().is_none() => e.rf == self.newest(e.loc),
             // It has written there itself: there is news if another has after that.
             true => self.events.get(usize::from(self.newest(e.loc))).is_none_or(|w| known.has(w.thread, w.idx)),

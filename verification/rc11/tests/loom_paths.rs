@@ -19,6 +19,8 @@ mod channels;
 mod classics;
 #[path = "loom_paths/counted.rs"]
 mod counted;
+#[path = "loom_paths/found_in_crates.rs"]
+mod found_in_crates;
 #[path = "loom_paths/futures.rs"]
 mod futures;
 #[path = "loom_paths/locks.rs"]
@@ -31,6 +33,8 @@ mod memory;
 mod once;
 #[path = "loom_paths/pointers.rs"]
 mod pointers;
+#[path = "loom_paths/protocols.rs"]
+mod protocols;
 #[path = "loom_paths/scoped.rs"]
 mod scoped;
 #[path = "loom_paths/spurious.rs"]

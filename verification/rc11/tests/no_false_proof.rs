@@ -1,6 +1,11 @@
 //! *Proved* is said of a model that was explored whole, and of no other. Each test tries another way to obtain it falsely.
 //! Checkpoints have tests of their own: `checkpoints.rs`.
 
+#[path = "no_false_proof/loops_that_end.rs"]
+mod loops_that_end;
+#[path = "no_false_proof/random_loops.rs"]
+mod random_loops;
+
 use rc11::hint;
 use rc11::model::{Builder, Outcome, Verdict};
 use rc11::sync::atomic::Ordering::{Acquire, Relaxed, Release};

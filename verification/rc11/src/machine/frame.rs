@@ -120,6 +120,14 @@ pub(crate) fn wipe() {
     std::hint::black_box(&mut gaps);
 }
 
+/// The same, where states are compared.
+#[inline]
+pub(crate) fn wipe_if_tracked() {
+    if quarantine::is_tracked() {
+        wipe();
+    }
+}
+
 /// Where the stack ends now.
 #[cfg(all(target_arch = "x86_64", not(windows)))]
 #[inline(always)]

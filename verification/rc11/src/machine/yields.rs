@@ -11,22 +11,24 @@
 //! In the first two cases these rounds are events like others, and the play begins anew: news may come in each of these
 //! states, and what the thread then does may depend on it. A round is left out only at the end of one that has brought the
 //! thread to a state from which a round has been played, without news between: then the thread waits, until something is
-//! written that the round has read.
+//! written that one of the rounds in between has read. Which state that is, a mark in the graph says, too
+//! ([`Machine::has_come_round`]).
 
 use super::frame::{self, Frame};
+use super::rounds::{ROUNDS_WITH_WRITES, Round};
 use super::{Machine, Mode, Over};
-use crate::graph::{Event, Kind};
+use crate::graph::Kind;
 use crate::quarantine;
 use crate::step::Ask;
 use crate::verdict::Why;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-/// A loop that writes in its body is left after so many rounds in which it has learnt nothing from others.
-const ROUNDS_WITH_WRITES: usize = 3;
-
 /// A loop that comes to no state that it was in is cut after so many rounds without news.
 const ROUNDS_PLAYED: usize = 250;
+
+/// How many rounds a loop goes round in, if that is not known. See [`Graph::spins_for_ever`](crate::graph::Graph).
+pub(in super::super) const NOT_SHOWN: u64 = u64::MAX;
 
 /// So many yields in a row without a question between: a loop that asks for nothing.
 const MOST_IN_A_ROW: u32 = 100_000;
@@ -42,20 +44,15 @@ pub(super) struct Dry {
     yields: u32,
     /// The digests of its state at the end of each round since it had news last.
     states: BTreeSet<u64>,
+    /// Of these, those since it is tried, in order; and how many rounds after the nth it came back to that one.
+    tried: Vec<u64>,
+    cycle: Option<(usize, u64)>,
 }
 
 /// Why a loop is left before its end.
 enum Cut {
     Writes,
     IsNotShown,
-}
-
-/// What a round has found.
-enum Round {
-    News,
-    Nothing,
-    /// Nothing, but it has written.
-    NothingAndWrote,
 }
 
 /// The calling thread has been answered. If its loop is tried, what the checker has left on its stack is wiped.
@@ -74,9 +71,7 @@ std::thread_local! {
 #[track_caller]
 #[inline(always)]
 pub(in super::super) fn ask_to_yield() {
-    if quarantine::is_tracked() {
-        frame::wipe();
-    }
+    frame::wipe_if_tracked();
     yields_here();
 }
 
@@ -131,11 +126,14 @@ impl Machine {
             }
             Round::Nothing => {
                 let state = self.state_of(thread);
-                let slot = &mut self.slots[usize::from(thread)];
-                if state.is_some_and(|state| slot.spun.contains(&state)) {
+                let slot = &self.slots[usize::from(thread)];
+                let was_at = slot.spun.iter().rposition(|was| Some(*was) == state);
+                let rounds = was_at.map(|at| (slot.spun.len() - at) as u64);
+                if let Some(rounds) = self.has_come_round(thread).or(rounds) {
                     self.shown += 1;
-                    return self.waits_for_news(thread);
+                    return self.waits_for_news(thread, rounds);
                 }
+                let slot = &self.slots[usize::from(thread)];
                 if let Some(at) = slot.silent {
                     self.cuts += 1;
                     self.cut.insert(format!(
@@ -146,18 +144,19 @@ impl Machine {
                 let slot = &mut self.slots[usize::from(thread)];
                 if slot.spun.len() > ROUNDS_PLAYED {
                     self.cut(thread, Cut::IsNotShown);
-                    return self.waits_for_news(thread);
+                    return self.waits_for_news(thread, NOT_SHOWN);
                 }
                 IS_DRY.set(true);
                 quarantine::only_tries(true);
                 let states = slot.spun.iter().copied().chain(state).collect();
-                slot.dry = Some(Dry { asked: vec![(Ask::Yield, 0)], states, ..Dry::default() });
+                let tried = state.into_iter().collect();
+                slot.dry = Some(Dry { asked: vec![(Ask::Yield, 0)], states, tried, ..Dry::default() });
                 slot.asks = None;
                 Some(Ok(0))
             }
             Round::NothingAndWrote => {
                 self.cut(thread, Cut::Writes);
-                self.waits_for_news(thread)
+                self.waits_for_news(thread, 1)
             }
             Round::News => {
                 let state = quarantine::is_tracked().then(|| self.state_of(thread)).flatten();
@@ -203,12 +202,16 @@ impl Machine {
         slot.frame.and_then(|frame| frame.digest(slot.stack_begins))
     }
 
-    fn waits_for_news(&mut self, thread: u8) -> Option<Result<u64, Over>> {
+    /// It goes round in its last so many rounds, until there is news in one of them.
+    fn waits_for_news(&mut self, thread: u8, rounds: u64) -> Option<Result<u64, Over>> {
         quarantine::only_tries(false);
-        match self.goes_on(thread, &Ask::Spin) {
-            Ok(_) => None,
-            Err(over) => Some(Err(over)),
+        if let Err(over) = self.goes_on(thread, &Ask::Spin) {
+            return Some(Err(over));
         }
+        if let Some(event) = self.graph.events.last_mut() {
+            event.value = rounds;
+        }
+        None
     }
 
     /// A thread whose loop is tried asks: it is answered what it has found last.
@@ -221,15 +224,22 @@ impl Machine {
                 (dry.yields < MOST_IN_A_ROW).then_some(0)
             }
             Ask::Yield => {
-                if self.state_of(thread).is_some_and(|state| !dry.states.insert(state)) {
+                let state = self.state_of(thread);
+                if state.is_some_and(|state| !dry.states.insert(state)) {
+                    let nth = dry.tried.iter().position(|tried| Some(*tried) == state);
+                    let rounds = dry.asked.iter().filter(|(ask, _)| *ask == Ask::Yield).count();
+                    // The digest of each round is known.
+                    dry.cycle = nth.filter(|_| rounds == dry.tried.len()).map(|nth| (nth, (rounds - nth) as u64));
                     self.slots[usize::from(thread)].dry = Some(dry);
                     self.leaves_the_loop(thread);
                     return Some(Err(Over));
                 }
                 if self.graph.events.len() + dry.asked.len() >= self.limits.max_events {
                     self.cut(thread, Cut::IsNotShown);
-                    return self.waits_for_news(thread);
+                    // Where no state is known, it is taken for one that does the same in each round.
+                    return self.waits_for_news(thread, if state.is_some() { NOT_SHOWN } else { 1 });
                 }
+                dry.tried.extend(state);
                 Some(0)
             }
             Ask::Fence(_) => Some(0),
@@ -265,8 +275,14 @@ impl Machine {
         quarantine::only_tries(false);
         let dry = self.slots[usize::from(thread)].dry.take().unwrap_or_default();
         self.begins_anew = true;
+        let mut rounds = 0;
         for (ask, answer) in dry.asked {
-            match self.goes_on(thread, &ask) {
+            let result = self.goes_on(thread, &ask);
+            if ask == Ask::Yield && result.is_ok() {
+                self.marks_cycle(dry.cycle.filter(|(nth, _)| *nth == rounds));
+                rounds += 1;
+            }
+            match result {
                 Ok(value) if value == answer => (),
                 Ok(_) => break,
                 Err(Over) => {
@@ -292,50 +308,5 @@ impl Machine {
                  goes on so for ever: raise `max_branches` if it counts its rounds"
             ),
         });
-    }
-
-    /// What the thread has done since it yielded last.
-    fn last_round(&self, thread: u8) -> Round {
-        self.round_before(thread, self.slots[usize::from(thread)].events.len())
-    }
-
-    /// The same of its first `all` events.
-    fn round_before(&self, thread: u8, all: usize) -> Round {
-        let events = |from: usize, to: usize| {
-            let of_round = &self.slots[usize::from(thread)].events[from..to];
-            of_round.iter().map(|n| &self.graph.events[usize::from(*n)])
-        };
-        let mut ends = (0..all).rev().filter(|&n| events(n, n + 1).all(|e| e.kind == Kind::Yield));
-        let Some(from) = ends.next() else { return Round::News };
-        let is_effect = |e: &Event| {
-            let reads = matches!(e.kind, Kind::Load | Kind::Fence | Kind::Updating(_));
-            !reads || e.will_write().is_some()
-        };
-        if !events(from + 1, all).any(is_effect) {
-            let is_old = |e: &Event| self.found_before(thread, e.loc, from as u16) == Some(e.rf);
-            let finds_nothing = events(from + 1, all).filter(|e| e.is_read()).all(is_old);
-            return if finds_nothing { Round::Nothing } else { Round::News };
-        }
-        let mut to = all;
-        for from in std::iter::once(from).chain(ends).take(ROUNDS_WITH_WRITES) {
-            let before = usize::from(self.slots[usize::from(thread)].events[from]);
-            let knew = |e: &Event| {
-                let known = &self.graph.clocks[before].porf;
-                let is_known = |w: &Event| w.thread == thread || known.has(w.thread, w.idx);
-                self.graph.events.get(usize::from(e.rf)).is_none_or(is_known)
-            };
-            if !events(from + 1, to).filter(|e| e.is_read()).all(knew) {
-                return Round::News;
-            }
-            to = from;
-        }
-        let is_round = |n: &usize| events(*n, n + 1).all(|e| e.kind == Kind::Yield);
-        if (0..all).filter(is_round).count() >= ROUNDS_WITH_WRITES { Round::NothingAndWrote } else { Round::News }
-    }
-
-    /// The write that the thread had last read or made there, before its event number `before`.
-    fn found_before(&self, thread: u8, loc: crate::graph::Loc, before: u16) -> Option<u16> {
-        let mut of_it = self.graph.of(loc).filter(|(_, e)| e.thread == thread && e.idx < before);
-        of_it.next().map(|(n, e)| if e.is_write() { n as u16 } else { e.rf })
     }
 }

@@ -1,6 +1,7 @@
 //! What the events of a picture are called.
 
 use crate::graph::{Event, Graph, INIT, Kind, Loc, Order, Update};
+use crate::heap;
 use crate::machine::{Site, Wait, Wants};
 use crate::naming::name_at;
 use crate::picture::Source;
@@ -34,7 +35,9 @@ impl Places {
             let Place { at, text, name } = place(at, source);
             ((thread, idx), Place { at: format!("{at}, dropped"), text, name })
         };
-        Places(sites.iter().map(place).collect())
+        // An allocator has no caller's line.
+        let is_models = |(.., at): &&Site| at.file() != heap::FILE;
+        Places(sites.iter().filter(is_models).map(place).collect())
     }
 
     pub(super) fn get(&self, thread: u8, idx: u16) -> Place {
@@ -197,7 +200,7 @@ fn kinds(graph: &Graph, places: &Places, waits: &[Wait]) -> (BTreeSet<Loc>, BTre
 
 /// An event in a few words. Both halves of an update are one.
 pub(super) fn label(event: &Event, names: &Names, threads: &[String]) -> String {
-    let (name, value, order) = (names.get(event.loc), event.value, strength(event.strength()));
+    let (name, value, order) = (names.get(event.loc), number(event.value), strength(event.strength()));
     let thread = |n: u8| threads.get(usize::from(n)).map_or_else(|| format!("thread {n}"), String::clone);
     match event.kind {
         // The checker does not know the values of what is not atomic.
@@ -215,7 +218,7 @@ pub(super) fn label(event: &Event, names: &Names, threads: &[String]) -> String 
         Kind::Fork(child) => format!("starts {}", thread(child)),
         Kind::Join(child) => format!("joins {}", thread(child)),
         Kind::Choice(n) => format!("chooses {value} of {n}"),
-        Kind::Spurious if value == 1 => "wakes spuriously".to_owned(),
+        Kind::Spurious if event.value == 1 => "wakes spuriously".to_owned(),
         Kind::Spurious => "wakes for a reason".to_owned(),
         Kind::Spin => "spins: waits for news".to_owned(),
         Kind::Yield => "yields".to_owned(),
@@ -226,7 +229,7 @@ pub(super) fn label(event: &Event, names: &Names, threads: &[String]) -> String 
 }
 
 fn updating(event: &Event, update: Update, names: &Names) -> String {
-    let (name, value, order) = (names.get(event.loc), event.value, strength(event.strength()));
+    let (name, value, order) = (names.get(event.loc), number(event.value), strength(event.strength()));
     match (update, event.will_write()) {
         (Update::Await { .. }, Some(_)) if names.is_lock(event.loc) => format!("locks {name}"),
         (Update::Await { .. }, Some(_)) => format!("park {name}: woken"),
@@ -234,10 +237,15 @@ fn updating(event: &Event, update: Update, names: &Names) -> String {
         (Update::Await { .. }, None) => format!("park {name}: waits"),
         (Update::Enter { waits: true, .. }, None) => format!("waits for {name}"),
         (Update::Swap(1), _) if names.is_parker(event.loc) => format!("unpark {name}: {value} → 1"),
-        (_, Some(new)) => format!("{name}: {value} → {new} {order}"),
-        (Update::Exchange { current, .. }, None) => format!("{name} = {value}, not {current} {order}"),
+        (_, Some(new)) => format!("{name}: {value} → {} {order}", number(new)),
+        (Update::Exchange { current, .. }, None) => format!("{name} = {value}, not {} {order}", number(current)),
         (_, None) => format!("{name} = {value} {order}"),
     }
+}
+
+/// A value; an address as one writes addresses.
+fn number(value: u64) -> String {
+    if heap::is_address(value) { format!("{value:#x}") } else { value.to_string() }
 }
 
 /// An ordering in short.

@@ -131,8 +131,8 @@ assertion `left != right` failed
 
 ⑤ reads the old value of a: ② is newer, and nothing orders it before
 ② sb ③ rb ④ sb ⑤ rb ②: a cycle, so no order of all events explains what was read
-② writes a, and then ③ reads b, with no SeqCst fence between: the read may be done before anybody sees the write (StoreLoad)
-④ writes b, and then ⑤ reads a, with no SeqCst fence between: the read may be done before anybody sees the write (StoreLoad)
+② writes a, and then ③ reads b, with no SeqCst fence between: the read may be done before another thread sees the write (StoreLoad)
+④ writes b, and then ⑤ reads a, with no SeqCst fence between: the read may be done before another thread sees the write (StoreLoad)
 ";
     assert_eq!(picture(both_old).0.columns(), expected);
 }

@@ -293,7 +293,7 @@ fn fence_between(picture: &Picture, edge: &Edge, graph: &Graph) -> Option<usize>
 fn tell_store_load(picture: &mut Picture, graph: &Graph, edge: &Edge, names: &Names) {
     let [write, read] = [edge.from, edge.to].map(|n| names.get(graph.events[picture.nodes[n].event].loc).to_owned());
     picture.notes.push(format!(
-        "{} writes {write}, and then {} reads {read}, with no SeqCst fence between: the read may be done before anybody \
+        "{} writes {write}, and then {} reads {read}, with no SeqCst fence between: the read may be done before another thread \
          sees the write (StoreLoad)",
         number(edge.from),
         number(edge.to)

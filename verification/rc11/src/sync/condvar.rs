@@ -97,9 +97,18 @@ impl Condvar {
     #[track_caller]
     pub fn wait_timeout<'a, T>(
         &self,
-        mut guard: MutexGuard<'a, T>,
+        guard: MutexGuard<'a, T>,
         _duration: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        machine::wipe_if_tracked();
+        Ok(self.wait_for_a_while(guard))
+    }
+
+    /// A function of its own, so that its frame lies where all was wiped: what an earlier wait has left in the gaps would count as
+    /// the thread's state.
+    #[track_caller]
+    #[inline(never)]
+    fn wait_for_a_while<'a, T>(&self, mut guard: MutexGuard<'a, T>) -> (MutexGuard<'a, T>, WaitTimeoutResult) {
         let (version, own) = (guard.version(), [guard.loc(), self.raw.loc()]);
         let timeout = timeout::again(version, &own);
         let timeout = match timeout {
@@ -116,7 +125,7 @@ impl Condvar {
             Timeout::NotNow => self.wait_and(guard, |me| me.sleep_for_a_while(Order::Relaxed)),
             Timeout::ForEver => self.wait_and(guard, |me| me.sleep(Order::Relaxed)),
         };
-        Ok((guard, WaitTimeoutResult(matches!(timeout, Timeout::Again | Timeout::Now))))
+        (guard, WaitTimeoutResult(matches!(timeout, Timeout::Again | Timeout::Now)))
     }
 
     /// Waits as long as `condition` holds of what the mutex guards, or until it times out.
