@@ -312,6 +312,24 @@ mod memory_that_is_freed {
         says(&text, &["use after free: ", "messages.rs:", "no ordering of what was done is enough"]);
     }
 
+    /// The access is the writing half of an update, which was asked for as one.
+    #[test]
+    fn after_an_update_names_its_line() {
+        const LINE: u32 = line!() + 5;
+        let text = told(|| {
+            let address = Box::into_raw(Box::new((AtomicUsize::new(0), AtomicBool::new(false)))).expose_provenance();
+            let other = thread::spawn(move || {
+                node(address).1.store(true, Release);
+                node(address).0.fetch_add(1, Relaxed);
+            });
+            if node(address).1.load(Acquire) {
+                free(address);
+            }
+            other.join().unwrap();
+        });
+        says(&text, &["use after free: ", &format!("`Relaxed`, at messages.rs:{LINE}"), "std's `Arc`"]);
+    }
+
     const TWICE: u32 = line!() + 7;
     #[test]
     fn twice_tells_both_lines() {

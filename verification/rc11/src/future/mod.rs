@@ -34,7 +34,7 @@ where
     F: Future,
 {
     let mut future = pin!(future);
-    let woken = Arc::new(Woken(Track::new(Notify::new())));
+    let woken = Arc::new(Woken(Track::new(Notify::counted())));
     let waker = Waker::from(Arc::clone(&woken));
     let mut context = Context::from_waker(&waker);
     loop {

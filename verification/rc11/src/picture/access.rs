@@ -1,7 +1,7 @@
 //! An access in words: by which thread, of what, how strongly and where.
 
 use crate::explore::Played;
-use crate::graph::{Event, Order};
+use crate::graph::{Event, Kind, Order};
 use crate::picture::label::{Names, Places};
 use crate::picture::named;
 
@@ -24,7 +24,9 @@ pub(super) fn told(event: &Event, played: &Played, names: &Names, places: &Place
         Order::Plain => "not atomic".to_owned(),
         order => format!("`{order:?}`"),
     };
-    let at = places.get(event.thread, event.idx).at;
+    // An update is asked for with its reading half.
+    let asked = event.idx - u16::from(event.kind == Kind::Updated);
+    let at = places.get(event.thread, asked).at;
     let (thread, name) = (named(&played.names, event.thread), names.get(event.loc));
     format!("{thread} {does} {name}{of}, {how}, at {at}")
 }

@@ -28,7 +28,9 @@ pub(super) fn explain(picture: &mut Picture, found: &Counterexample, played: &Pl
             ));
             let knows = |g: &Graph| g.state(*thread).hb.has(event.thread, event.idx);
             picture.notes.push(cure(&|g| knows(g) || !is_consistent(g)).unwrap_or_else(|| {
-                "no ordering of what was done is enough: the thread that frees must wait for the others".to_owned()
+                "no ordering of what was done is enough: the thread that frees must wait for the others (the counts of std's `Arc` \
+                 are not seen: take `sync::Arc`)"
+                    .to_owned()
             }));
         }
         Why::Race(other) => {

@@ -24,7 +24,17 @@ impl Notify {
     #[must_use]
     #[track_caller]
     pub fn new() -> Notify {
-        Notify { place: Place::new(0), is_awaited: AtomicBool::new(false), was_spurious: AtomicBool::new(false) }
+        Notify::at(Place::new(0))
+    }
+
+    /// One that threads have by a count of std's.
+    #[track_caller]
+    pub(crate) fn counted() -> Notify {
+        Notify::at(Place::counted(0))
+    }
+
+    fn at(place: Place) -> Notify {
+        Notify { place, is_awaited: AtomicBool::new(false), was_spurious: AtomicBool::new(false) }
     }
 
     /// Wakes the waiter, present or future.

@@ -4,7 +4,7 @@ use super::{proved, refuted};
 use loom::future::{AtomicWaker, block_on};
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicBool;
-use loom::sync::atomic::Ordering::{Acquire, Release};
+use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::thread;
 use std::future::poll_fn;
 use std::task::Poll;
@@ -40,4 +40,28 @@ fn who_registers_first_is_woken() {
 fn who_looks_first_may_sleep_for_ever() {
     let why = refuted(|| waits_for_a_flag(false));
     assert!(why.starts_with("deadlock"), "{why}");
+}
+
+/// Its memory is freed by the other thread, which nothing tells that this one has stopped waiting, but std's count.
+#[test]
+fn a_waker_may_be_dropped_after_all_is_over() {
+    proved(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        let mut other = None;
+        block_on(poll_fn(|cx| {
+            if flag.load(Relaxed) {
+                return Poll::Ready(());
+            }
+            other.get_or_insert_with(|| {
+                let (theirs, waker) = (flag.clone(), cx.waker().clone());
+                thread::spawn(move || {
+                    waker.wake_by_ref();
+                    theirs.store(true, Relaxed);
+                    waker.wake();
+                })
+            });
+            Poll::Pending
+        }));
+        other.unwrap().join().unwrap();
+    });
 }
