@@ -23,6 +23,8 @@ mod counted;
 mod found_in_crates;
 #[path = "loom_paths/futures.rs"]
 mod futures;
+#[path = "loom_paths/given_back.rs"]
+mod given_back;
 #[path = "loom_paths/locks.rs"]
 mod locks;
 #[path = "loom_paths/loops.rs"]
