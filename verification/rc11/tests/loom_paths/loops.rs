@@ -144,3 +144,107 @@ fn a_loop_that_does_not_say_so() {
     let why = refuted(|| beside(1, |word| while word.load(Acquire) == 0 {}));
     assert!(why.starts_with("more than 3000 events in one execution"), "{why}");
 }
+
+/// What it asks for is of the model's, though it is no atomic: what another thread does to it is news.
+mod a_loop_that_asks {
+    use super::*;
+    use loom::sync::mpsc::channel;
+    use loom::sync::{OnceLock, RwLock};
+
+    #[test]
+    fn whether_a_thread_has_finished() {
+        proved(|| {
+            let word = Arc::new(AtomicUsize::new(0));
+            let theirs = word.clone();
+            let other = thread::spawn(move || theirs.store(1, Relaxed));
+            while !other.is_finished() {
+                thread::yield_now();
+            }
+            other.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn how_many_references_there_are() {
+        proved(|| {
+            let word = Arc::new(AtomicUsize::new(0));
+            let theirs = word.clone();
+            let other = thread::spawn(move || drop(theirs));
+            while Arc::strong_count(&word) > 1 {
+                thread::yield_now();
+            }
+            other.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn for_a_reference_until_there_is_none() {
+        let outcome = outcome(|| {
+            let word = Arc::new(AtomicUsize::new(0));
+            let weak = Arc::downgrade(&word);
+            let other = thread::spawn(move || drop(word));
+            while weak.upgrade().is_some() {
+                thread::yield_now();
+            }
+            other.join().unwrap();
+        });
+        // It counts up and down in each round.
+        assert!(matches!(outcome.verdict, Verdict::Bounded(_) | Verdict::Proved), "{outcome}");
+    }
+
+    #[test]
+    fn for_a_value_that_is_set_once() {
+        proved(|| {
+            let cell = Arc::new(OnceLock::new());
+            let theirs = cell.clone();
+            let other = thread::spawn(move || theirs.set(7).unwrap());
+            while cell.get().is_none() {
+                thread::yield_now();
+            }
+            other.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn for_a_message() {
+        let verdict = |sends: bool| {
+            outcome(move || {
+                let (sender, receiver) = channel();
+                let other = thread::spawn(move || {
+                    if sends {
+                        sender.send(7).unwrap();
+                    }
+                    sender
+                });
+                let mut found = Err(loom::sync::mpsc::TryRecvError::Empty);
+                while found.is_err() {
+                    thread::yield_now();
+                    found = receiver.try_recv();
+                }
+                assert_eq!(found, Ok(7));
+                drop(other.join().unwrap());
+            })
+            .verdict
+        };
+        assert!(!matches!(verdict(true), Verdict::Failed(_)), "{}", verdict(true));
+        assert!(!matches!(verdict(false), Verdict::Proved), "{}", verdict(false));
+    }
+
+    #[test]
+    fn whether_a_lock_is_free() {
+        let verdict = outcome(|| {
+            let lock = Arc::new(RwLock::new(0));
+            let theirs = lock.clone();
+            let other = thread::spawn(move || *theirs.write().unwrap() = 1);
+            loop {
+                if lock.try_read().is_ok_and(|value| *value == 1) {
+                    break;
+                }
+                thread::yield_now();
+            }
+            other.join().unwrap();
+        })
+        .verdict;
+        assert!(!matches!(verdict, Verdict::Failed(_)), "{verdict}");
+    }
+}
