@@ -306,6 +306,9 @@ mod a_runtime_that_dumps_at_sigquit {
 
     /// Plays the child.
     fn play(case: &str) {
+        // What runs in the background of a shell without jobs, or under `nohup`, is started with SIGQUIT ignored.
+        // SAFETY: no handler is installed, and no other thread of this process has one for it yet.
+        assert_ne!(unsafe { libc::signal(libc::SIGQUIT, libc::SIG_DFL) }, libc::SIG_ERR);
         let builder = Runtime::builder().procs(1);
         let runtime = if case == "no" { builder } else { builder.dump_on_sigquit() }.build().expect("a runtime");
         drop(runtime.spawn(async { time::sleep(LONG).await }));
