@@ -29,7 +29,7 @@ fn beside(stores: &[(usize, usize)], f: impl Fn(&Words)) {
 }
 
 /// The same; it yields until `round` says that it is done, which is told how many rounds there were, by `next`.
-fn counted(words: &Words, next: impl Fn(usize) -> usize, round: impl Fn(&Words, usize) -> bool) -> usize {
+fn counted(words: &Words, next: impl Fn(usize) -> usize, mut round: impl FnMut(&Words, usize) -> bool) -> usize {
     let mut n = 0;
     while !round(words, n) {
         n = next(n);
@@ -165,13 +165,17 @@ fn one_that_learns_on_its_way() {
         move || {
             beside(&[(1, 1), (2, 1), (0, 1)], |words| {
                 let mut learnt = 0;
-                let n = loop_of(modulus, |_| {
-                    let ends = words[0].load(Acquire) == 1;
-                    if !ends {
-                        learnt = words[1].load(Acquire);
-                    }
-                    ends
-                });
+                let n = counted(
+                    words,
+                    |n| (n + 1) % modulus,
+                    |words, _| {
+                        let ends = words[0].load(Acquire) == 1;
+                        if !ends {
+                            learnt = words[1].load(Acquire);
+                        }
+                        ends
+                    },
+                );
                 assert!(learnt != 1 || n != wrong, "in that round");
             });
         }
@@ -209,15 +213,6 @@ fn one_that_remembers_when_it_has_learnt() {
         assert!(why.contains("in that round"), "{learns_at} {wrong}: {why}");
     }
     proved(learns(4, 4));
-}
-
-fn loop_of(modulus: usize, mut ends: impl FnMut(usize) -> bool) -> usize {
-    let mut n = 0;
-    while !ends(n) {
-        n = (n + 1) % modulus;
-        hint::spin_loop();
-    }
-    n
 }
 
 /// An exchange that fails, also where it need not.
