@@ -36,18 +36,22 @@ impl Machine {
     ///    graph: leaving out reads and fences between leaves a consistent execution, in which the thread does the same.
     pub(super) fn has_come_round(&self, thread: u8) -> Option<u64> {
         let slot = &self.slots[usize::from(thread)];
-        let event = |n: usize| &self.graph.events[usize::from(slot.events[n])];
         let mut end = slot.events.len();
         for rounds in 1.. {
             if slot.silent.is_some() || !matches!(self.round_before(thread, end), Round::Nothing) {
                 return None;
             }
-            end = (0..end).rev().find(|&n| event(n).kind == Kind::Yield)?;
-            if event(end).value == rounds {
+            end = (0..end).rev().find(|&n| self.ends_round(thread, n))?;
+            if self.graph.events[usize::from(slot.events[end])].value == rounds {
                 return Some(rounds);
             }
         }
         None
+    }
+
+    /// Is the thread's event number `n` the end of a round?
+    pub(super) fn ends_round(&self, thread: u8, n: usize) -> bool {
+        self.graph.events[usize::from(self.slots[usize::from(thread)].events[n])].kind == Kind::Yield
     }
 
     /// What the thread has done since it yielded last.
@@ -61,7 +65,7 @@ impl Machine {
             let of_round = &self.slots[usize::from(thread)].events[from..to];
             of_round.iter().map(|n| &self.graph.events[usize::from(*n)])
         };
-        let mut ends = (0..all).rev().filter(|&n| events(n, n + 1).all(|e| e.kind == Kind::Yield));
+        let mut ends = (0..all).rev().filter(|&n| self.ends_round(thread, n));
         let Some(from) = ends.next() else { return Round::News };
         let is_effect = |e: &Event| {
             let reads = matches!(e.kind, Kind::Load | Kind::Fence | Kind::Updating(_));

@@ -173,8 +173,7 @@ impl Machine {
     pub(super) fn notes_state(&mut self, thread: u8) {
         let slot = &self.slots[usize::from(thread)];
         let at = usize::from(slot.told);
-        let is_round = self.graph.events[usize::from(slot.events[at])].kind == Kind::Yield;
-        if !is_round || self.mode == Mode::Replay || !quarantine::is_tracked() {
+        if !self.ends_round(thread, at) || self.mode == Mode::Replay || !quarantine::is_tracked() {
             return;
         }
         if !matches!(self.round_before(thread, at), Round::Nothing) {
@@ -190,9 +189,8 @@ impl Machine {
 
     /// Is there none in the rounds that the thread has played after its event number `at`? Else no state is needed there.
     fn has_no_news_after(&self, thread: u8, at: usize) -> bool {
-        let events = &self.slots[usize::from(thread)].events;
-        let ends_round = |&n: &usize| self.graph.events[usize::from(events[n])].kind == Kind::Yield;
-        let mut ends = (at + 1..events.len()).filter(ends_round).chain([events.len()]);
+        let all = self.slots[usize::from(thread)].events.len();
+        let mut ends = (at + 1..all).filter(|&n| self.ends_round(thread, n)).chain([all]);
         ends.all(|end| matches!(self.round_before(thread, end), Round::Nothing))
     }
 
