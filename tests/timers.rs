@@ -413,14 +413,17 @@ mod timers_of_the_same_moment {
         let runtime = Runtime::builder().procs(1).preemption(false).build().expect("a runtime");
         runtime.run(async {
             let (sends, order) = spinpark::chan::unbounded();
+            let (begins, begun) = spinpark::chan::unbounded();
             let moment = Instant::now() + wait;
             for n in 0..100 {
-                let sends = sends.clone();
+                let (sends, begins) = (sends.clone(), begins.clone());
                 spinpark::spawn(async move {
+                    begins.try_send(n).expect("open");
                     spinpark::time::sleep_until(moment).await;
                     sends.try_send(n).expect("open");
                 });
-                spinpark::yield_now().await; // it begins to wait
+                // This future is run by a thread of its own: the next is spawned when this one runs on the only P.
+                assert_eq!(begun.recv().await, Ok(n));
             }
             drop(sends);
             let in_time = Instant::now() < moment;
