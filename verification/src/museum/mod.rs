@@ -1,7 +1,7 @@
 //! The museum: bugs that real schedulers and queues had, each made again here, and caught.
 //!
-//! An exhibit is a wrong variant: one line of our kernel changed, or one line of a small faithful variant of the code that had
-//! the bug. The variant's models hold without the change, on the same engine that kills it.
+//! An exhibit is a wrong variant: one line of our kernel changed, or one line of a small faithful variant of the code
+//! that had the bug. The variant's models hold without the change, on the same engine that kills it.
 
 pub mod go;
 pub mod peers;
@@ -20,7 +20,7 @@ pub enum Source {
     OurReading,
 }
 
-/// A bug that somebody had.
+/// A bug of a real project.
 #[derive(Debug, Clone, Copy)]
 pub struct Exhibit {
     /// Its name here.

@@ -1,4 +1,4 @@
-//! Channels and conditions: a G that lies down to sleep says so in several steps, and somebody comes in between.
+//! Channels and conditions: a G goes to sleep in several steps, and another thread acts between two of them.
 
 use crate::engines::Engine;
 use crate::hosts::model_host::{Cell, ModelHost};
@@ -38,7 +38,7 @@ impl<H: ModelHost> Sender<H> {
             self.waiting.store(true, Release);
             // `chanparkcommit`. Relaxed: the next line publishes it.
             self.active.store(true, Relaxed);
-            // Release: whoever sees that this is over sees that the stack is pointed into.
+            // Release: a thread that sees the end of this sees that a pointer into the stack exists.
             self.parking.store(false, Release);
         });
     }
@@ -81,7 +81,7 @@ fn a_stack_is_shrunk_as_its_g_parks<H: ModelHost>() -> String {
     };
     let sender = Arc::new(sender);
     let worker = party::<H, _, _>("worker", &sender, Sender::shrink);
-    // `chanrecv`: takes the value from the stack of who waits.
+    // `chanrecv`: takes the value from the sender's stack.
     let receiver = party::<H, _, _>("receiver", &sender, |sender| {
         sender.chan.with(|()| {
             let is_there = sender.elem.get() != 0;
@@ -115,7 +115,7 @@ pub(super) const SHRUNK_WHILE_IT_PARKS: Case = Case {
     ),
     mutant: variant(
         "museum-go-40641",
-        "who shrinks a stack does not ask whether its G is just parking at a channel",
+        "a worker that shrinks a stack does not ask whether its G is just parking at a channel",
         &[(SHRUNK, Engine::Rc11), (SHRUNK, Engine::Sc)],
     ),
     model: crate::model!("museum::go_40641::a_stack_is_shrunk_as_its_g_parks", a_stack_is_shrunk_as_its_g_parks,
@@ -226,7 +226,7 @@ pub(super) const A_LATER_WAITER: Case = Case {
             "Found by reading, and shown with a pause at the right place: a goroutine that waited before a Broadcast \
              slept on.",
             "A waiter counts itself, opens the lock, and then acquires a semaphore; a broadcast releases as many as it \
-             counts. Who waits after the broadcast may acquire first, and take what was for another.",
+             counts. A G that waits after the broadcast may acquire first, in another's place.",
             "Tickets: a waiter is woken by what was broadcast after it took its own.",
         ],
     ),

@@ -62,7 +62,7 @@ impl<H: ModelHost> Small<H> {
         })
     }
 
-    /// `wakep`: if nobody looks and a P is idle, an M is started that looks.
+    /// `wakep`: if no M spins and a P is idle, a spinning M is started.
     fn wakep(&self) {
         // Relaxed: after the caller's StoreLoad.
         if self.nmspinning.compare_exchange(0, 1, AcqRel, Relaxed).is_err() {
@@ -71,39 +71,36 @@ impl<H: ModelHost> Small<H> {
         if self.pidleget() {
             self.sched.with(|sched| sched.started += 1);
         } else {
-            // Release: who reads the lower count knows that nobody came of it.
+            // Release: an M that reads the lower count knows that no M was started.
             self.nmspinning.fetch_sub(1, Release);
         }
     }
 
-    /// The end of `findRunnable`, by an M that is counted in `nmspinning`: it lets its P go, leaves the count, and looks
-    /// once more. True: it has a P again, and takes what there is.
+    /// The end of `findRunnable`, by an M that is counted in `nmspinning`: it lets its P go, leaves the count, and
+    /// looks once more. True: it has a P again, and takes what there is.
     fn gives_up(&self, sees: impl Fn(&Self) -> bool) -> bool {
         self.pidleput();
-        // AcqRel: who finds the count lowered knows all that was done before.
+        // AcqRel: an M that finds the count lowered knows all that was done before.
         self.nmspinning.fetch_sub(1, AcqRel);
-        // `work/nmspinning`: who looks. A submitter that still read the count has its work seen here.
+        // `work/nmspinning`: the spinning M. A submitter that still read the count has its work seen here.
         store_load::<H>();
         sees(self) && self.pidleget()
     }
 
-    /// A runnable G and an idle P, and nobody that brings them together?
+    /// A runnable G and an idle P, and no M that brings them together?
     fn check_at_rest(&self, somebody_looks: bool) {
-        // Relaxed: everybody was waited for.
+        // Relaxed: all threads were waited for.
         let work = self.work.load(Relaxed);
         self.sched.with(|sched| {
-            assert!(
-                sched.global == 0 || sched.started > 0,
-                "a G is in the global queue, and nobody was started for it"
-            );
+            assert!(sched.global == 0 || sched.started > 0, "a G is in the global queue, and no M was started for it");
             let waits = work > 0 && sched.idle > 0;
-            assert!(!waits || somebody_looks || sched.started > 0, "work waits, a P is idle, and nobody looks");
+            assert!(!waits || somebody_looks || sched.started > 0, "work waits, a P is idle, and no M looks");
         });
     }
 }
 
-/// Four Ps. One is busy for long and has a G in its ring; two Ms look for work; the fourth, which has none, may not look,
-/// because two are enough for four.
+/// Four Ps. One is busy for long and has a G in its ring; two Ms look for work; the fourth, which has none, may not
+/// look, because two are enough for four.
 fn who_may_not_look_sleeps<H: ModelHost>() -> String {
     main_plays("throttled");
     let small = Small::<H>::new(2, 1);
@@ -157,9 +154,9 @@ pub(super) const SPINS_IN_VAIN: Case = Case {
         "museum-go-43997",
         [
             "A gVisor workload spent 14 s of processor time in the kernel, in a run of less than 9 s.",
-            "Enough Ms looked for work, so one more was not allowed to steal. It still looked at all rings again after it \
-             had given its P up, saw a G, took the P back, was not allowed to steal, and so on.",
-            "Only an M that was spinning looks again; who was not goes to sleep.",
+            "Enough Ms looked for work, so one more was not allowed to steal. It still looked at all rings again after \
+             it had given its P up, saw a G, took the P back, was not allowed to steal, and so on.",
+            "Only an M that was spinning looks again; any other goes to sleep.",
         ],
     ),
     mutant: variant(
@@ -193,7 +190,7 @@ fn a_p_is_idled_meanwhile<H: ModelHost>() -> String {
         // `runqputbatch`, into the own ring, behind the G that this M runs next. Release: the G comes with its data.
         small.work.store(1, Release);
         if !is_wrong("museum-go-63555") {
-            // `work/nmspinning`: who submits.
+            // `work/nmspinning`: the submitter.
             store_load::<H>();
             small.wakep();
         }
@@ -214,19 +211,19 @@ pub(super) const STALE_IDLE_COUNT: Case = Case {
         2023,
         "museum-go-63555",
         [
-            "Nobody reported it from production: a reader of the source asked whether it can starve Gs, and it can.",
-            "Who injects what the poller found reads once how many Ps are idle. A P that is given up just after that is \
-             not counted; all Gs go into the own ring, and nobody is woken for them.",
+            "It was not reported from production: a reader of the source asked whether it can starve Gs, and it can.",
+            "The M that injects what the poller found reads once how many Ps are idle. A P that is given up just after \
+             that is not counted; all Gs go into the own ring, and no M is woken for them.",
             "Wake an M at the end, whatever the snapshot said.",
         ],
     ),
     mutant: variant(
         "museum-go-63555",
-        "who injects Gs trusts its snapshot of npidle, and wakes nobody for those in its own ring",
+        "an M that injects Gs trusts its snapshot of npidle, and wakes no M for those in its own ring",
         &[(MEANWHILE, Engine::Rc11), (MEANWHILE, Engine::Sc)],
     ),
     model: crate::model!("museum::go_63555::a_p_is_idled_meanwhile", a_p_is_idled_meanwhile,
-        claim: "Gs that are injected while a P is given up are looked for, or somebody is woken for them",
+        claim: "Gs that are injected while a P is given up are looked for, or an M is woken for them",
         size: "2 threads: injector, spinning M; 2 Ps, 1 G beside the one that runs",
         invariants: [30],
         must_reach: ["idle 0, started 1", "the spinning M looks true", "idle 1"],
@@ -247,14 +244,14 @@ fn a_collection_begins<H: ModelHost>() -> String {
     }
     /// The same, without a P: is one wanted?
     fn sees<H: ModelHost>(small: &Small<H>) -> bool {
-        // Acquire: of who wants it.
+        // Acquire: of the M that wants one.
         !is_wrong("museum-go-44313") && small.work.load(Acquire) > 0
     }
     let spinning_m =
         party::<H, _, _>("spinning_m", &small, |small| search(small) || small.gives_up(sees) && search(small));
-    // `gcStart`: a dedicated worker is wanted. Release: who becomes it knows the collection.
+    // `gcStart`: a dedicated worker is wanted. Release: the M that becomes it knows the collection.
     small.work.store(1, Release);
-    // `work/nmspinning`: who submits.
+    // `work/nmspinning`: the submitter.
     store_load::<H>();
     // `startTheWorldWithSema` ends with this; the starter runs its own G for long after it.
     small.wakep();
@@ -279,9 +276,10 @@ pub(super) const SEARCH_IGNORES_A_SOURCE: Case = Case {
         2021,
         "museum-go-44313",
         [
-            "Collections ran with fewer workers than they were meant to have, until each M came by the scheduler by itself.",
-            "An M that slept inside the search was woken when a collection began. But only the outer function looked for a \
-             dedicated worker; the search, to which the M returned, did not, and it slept again.",
+            "Collections ran with fewer workers than they were meant to have, until each M came by the scheduler by \
+             itself.",
+            "An M that slept inside the search was woken when a collection began. But only the outer function looked \
+             for a dedicated worker; the search, to which the M returned, did not, and it slept again.",
             "The search asks for a worker first, so that both look for the same things.",
         ],
     ),

@@ -1,4 +1,4 @@
-//! Deadlocks that were none: `checkdead` found nobody that runs, because who was about to run did not count yet.
+//! False deadlocks: `checkdead` counted no running M, because an M about to run did not count yet.
 
 use crate::engines::Engine;
 use crate::hosts::model_host::ModelHost;
@@ -22,7 +22,7 @@ pub(super) struct Sched {
     pub(super) global: u64,
     /// Ms that were given the P.
     pub(super) started: u64,
-    /// Is there a timer? Then somebody may still come, if no G is runnable.
+    /// Is there a timer? Then a G may still become runnable, if none is.
     pub(super) has_timers: bool,
     /// May Gs of the user be run? Else one that is runnable is kept aside; it counts as queued here.
     pub(super) users_run: bool,
@@ -67,7 +67,7 @@ impl Sched {
 
     /// The G is run, or will be.
     fn check_at_rest(&self, ran: bool) {
-        assert!(ran || self.started > 0, "the G is queued, and nobody was started for it");
+        assert!(ran || self.started > 0, "the G is queued, and no M was started for it");
     }
 }
 
@@ -95,7 +95,7 @@ fn the_monitor_polls<H: ModelHost>() -> String {
         if lets_the_p_go::<H>(&polled.sched) {
             return "found it";
         }
-        // Is there anybody to poll for? Acquire: who is not waited for any more can be seen to be runnable.
+        // Does any G wait? Acquire: a G that is no longer waited for is seen to be runnable.
         if polled.waiters.load(Acquire) > 0 {
             return "polls";
         }
@@ -136,15 +136,15 @@ const POLLS: &str = "museum::go_61454::the_monitor_polls";
 /// #61454.
 pub(super) const LOWERED_TOO_EARLY: Case = Case {
     exhibit: told(
-        "waited for by nobody, and not yet runnable",
+        "not waited for any more, and not yet runnable",
         "golang/go#61454",
         2023,
         "museum-go-61454",
         [
-            "Go's own tests began to die of a deadlock that was none, a day after an earlier mistake in the same counter had \
-             been mended.",
+            "Go's own tests began to die of a deadlock that was none, a day after an earlier mistake in the same \
+             counter had been mended.",
             "The number of Gs that wait for the network was lowered as soon as they were polled, and they were made \
-             runnable later. In between an M saw no work and nobody to poll for, slept, and was the last.",
+             runnable later. In between an M saw no work and no G to poll for, slept, and was the last.",
             "Lower the number after the Gs are runnable.",
         ],
     ),
@@ -161,8 +161,8 @@ pub(super) const LOWERED_TOO_EARLY: Case = Case {
         runs: [rc11(), sc()]),
 };
 
-/// The only P is idle. `sysmon` takes it, to start an M that serves a timer, while an M comes back from the poller with a
-/// G and finds no P.
+/// The only P is idle. `sysmon` takes it, to start an M that serves a timer, while an M comes back from the poller with
+/// a G and finds no P.
 fn the_monitor_has_the_p<H: ModelHost>(another_sleeps: bool) -> String {
     main_plays("sysmon");
     // `sysmon` does not count. Beside the M there is one that sleeps, or there is none.
@@ -211,14 +211,16 @@ const NEW: &str = "museum::go_40368::the_m_is_not_made_yet";
 /// #59600.
 pub(super) const NOBODYS_P: Case = Case {
     exhibit: told(
-        "a P in nobody's hands",
+        "a P that no M holds",
         "golang/go#59600, golang/go#60788",
         2023,
         "museum-go-59600",
         [
-            "Programs with one P crashed every now and then, Prometheus' node_exporter among them: checkdead, runnable g.",
-            "sysmon, which does not count, took the idle P under the lock, opened the lock, and took it again in startm to \
-             choose an M. In between the only other M came from the poller with Gs, found no P, and slept as the last.",
+            "Programs with one P crashed every now and then, Prometheus' node_exporter among them: checkdead, runnable \
+             g.",
+            "sysmon, which does not count, took the idle P under the lock, opened the lock, and took it again in \
+             startm to choose an M. In between the only other M came from the poller with Gs, found no P, and slept as \
+             the last.",
             "The lock is held from taking the P to choosing the M.",
         ],
     ),

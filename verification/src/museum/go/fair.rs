@@ -49,8 +49,8 @@ pub(super) const ENDLESS_SLICE: Case = Case {
             [
                 "Where each G starts another and ends, other Gs of that P wait, for as long as the chain goes on. We \
                  measured up to 1.6 s on Go 1.27. It is open.",
-                "A G that was just readied runs next, in the slice of the one before it, and that counts as no tick. The \
-                 global queue is asked every 61 ticks.",
+                "A G that was just readied runs next, in the slice of the one before it, and that counts as no tick. \
+                 The global queue is asked every 61 ticks.",
                 "None in Go. Our kernel ticks at each dispatch.",
             ],
         )
@@ -101,7 +101,8 @@ fn calls_and_calls<H: ModelHost>() -> String {
         }
         calls
     });
-    // What `sysmon` remembers of the P: `pd.schedwhen`, `pd.syscalltick`. `schedtick` does not change: nobody is scheduled.
+    // What `sysmon` remembers of the P: `pd.schedwhen`, `pd.syscalltick`. `schedtick` does not change: no G is
+    // scheduled.
     let (mut slice_began, mut seen_tick) = (None, None);
     let mut sightings = 0;
     for pass in 0..PASSES {
@@ -138,8 +139,8 @@ pub(super) const NEVER_THE_SAME_TICK: Case = Case {
         "museum-go-28701",
         [
             "Gs that made one short call into C after the other kept all Ps, and others did not run.",
-            "The monitor takes a P only if it finds it in the same system call at two passes. Between two passes a call \
-             had always ended and another had begun.",
+            "The monitor takes a P only if it finds it in the same system call at two passes. Between two passes a \
+             call had always ended and another had begun.",
             "Since Go 1.27 a P whose slice is over is taken also at the first sight of a call.",
         ],
     ),
@@ -163,7 +164,7 @@ const TIMED: u64 = 3;
 
 fn two_that_ready_each_other<H: ModelHost>() -> String {
     main_plays("p");
-    // There is one thread, and no monitor: nobody is ever preempted.
+    // There is one thread, and no monitor: no G is ever preempted.
     let has_monitor = false;
     let (mut runnext, mut ring) = (None, VecDeque::from([PING]));
     let (fires, mut waited) = (H::choose(3), 0);
@@ -203,10 +204,11 @@ pub(super) const SLOT_WITHOUT_A_MONITOR: Case = Case {
             2024,
             "museum-go-65178",
             [
-                "On wasm a G that was to end a test after some time never ran, while two others handed values to and fro.",
-                "A G that was just readied runs next, out of turn. Elsewhere the monitor ends that when the slice is over; \
-                 on wasm there is no monitor.",
-                "Without a monitor nobody runs out of turn.",
+                "On wasm a G that was to end a test after some time never ran, while two others handed values to and \
+                 fro.",
+                "A G that was just readied runs next, out of turn. Elsewhere the monitor ends that when the slice is \
+                 over; on wasm there is no monitor.",
+                "Without a monitor no G runs out of turn.",
             ],
         )
     },

@@ -6,16 +6,16 @@ use crate::museum::{Exhibit, Source};
 /// The bugs.
 pub(super) const EXHIBITS: &[Exhibit] = &[
     told(
-        "work for which nobody could be woken",
+        "work for which no M could be woken",
         "golang/go#45867",
         2021,
         "spinning-retire-does-not-ask",
         [
-            "Go's parallelism tests hung from time to time, for nine months, until core files showed a G in a ring beside \
-             an idle P.",
-            "An M that had stopped looking saw the G, but found no idle P to come back with, and slept. The M that gave \
-             its P up just then had not looked for work, so it did not look again.",
-            "Who finds no idle P leaves a request under the lock, and who is about to idle a P sees it there.",
+            "Go's parallelism tests hung from time to time, for nine months, until core files showed a G in a ring \
+             beside an idle P.",
+            "An M that had stopped looking saw the G, but found no idle P to come back with, and slept. The M that \
+             gave its P up just then had not looked for work, so it did not look again.",
+            "An M that finds no idle P leaves a request under the lock; an M about to release its P sees it there.",
         ],
     ),
     Exhibit {
@@ -26,10 +26,11 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             2026,
             "spinning-asks-before-it-lowers",
             [
-                "Nobody that is known. Random programs found it in our code, which had the order of Go's text.",
+                "No known user. Random programs found it in our code, which had the order of Go's text.",
                 "wakep finds no idle P, asks for an M that looks, and then lowers its own count. An M that takes the \
-                 request up in between can read that count and leave the looking to somebody who will not look.",
-                "None in Go. Our kernel lowers the count first, and who idles a P also asks whether anybody looks.",
+                 request up in between can read that count and leave the search to an M that will not search.",
+                "None in Go. Our kernel lowers the count first, and an M that releases a P also asks whether an M \
+                 spins.",
             ],
         )
     },
@@ -41,9 +42,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             2014,
             "spinning-looks-before-it-leaves",
             [
-                "Nobody: the comment says what would happen, since the scheduler is as it is.",
-                "If an M looks at the queues and then leaves the count of those that look, a G that comes in between wakes \
-                 nobody, because somebody was counted, and is seen by nobody.",
+                "No known user: the comment says what would happen, since the scheduler is as it is.",
+                "If an M looks at the queues and then leaves the count of those that look, a G that comes in between \
+                 wakes none, because an M was counted, and no M sees it.",
                 "Leave the count, then look.",
             ],
         )
@@ -56,9 +57,10 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             2014,
             "spinning-no-submitter-fence",
             [
-                "Nobody: Go's atomics order more than those of C or Rust. It is what a port that is made line by line loses.",
-                "Who queues a G and then reads whether anybody looks may read before its store can be seen. Release and \
-                 Acquire do not forbid that, on x86 either.",
+                "No user: Go's atomics order more than those of C or Rust. It is what a port that is made line by line \
+                 loses.",
+                "An M that queues a G and then reads whether an M spins may read before its store can be seen. Release \
+                 and Acquire do not forbid that, on x86 either.",
                 "A full barrier between the two, on both sides.",
             ],
         )
@@ -70,10 +72,10 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         "netpoll-never-interrupts",
         [
             "After Go 1.14 moved timers to the Ps, timers beside Gs that compute fired up to 10 ms and more too late.",
-            "A timer was served by its own P only, however busy; and who slept in the poller until a later timer was not \
-             woken for an earlier one.",
-            "Others run the timers of a busy P, and who adds an earlier timer breaks the poller. The variant is without the \
-             second.",
+            "A timer was served by its own P only, however busy; and an M that slept in the poller until a later timer \
+             was not woken for an earlier one.",
+            "Other Ms run the timers of a busy P, and the adder of an earlier timer breaks the poller. The variant is \
+             without the second.",
         ],
     ),
     told(
@@ -83,14 +85,14 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         "timers-forgets-to-tell-when",
         [
             "Servers became unresponsive, with their processors fully loaded by epoll_wait.",
-            "A P that was idle went on saying that a timer of its was due, though there was none. Who slept in the poller \
-             woke at once, found nothing, and slept again, for no time.",
-            "The earliest deadline is computed anew when timers go. The variant has its shape: the word is not written when a \
-             timer is removed.",
+            "A P that was idle went on saying that a timer of its was due, though there was none. An M that slept in \
+             the poller woke at once, found nothing, and slept again, for no time.",
+            "The earliest deadline is computed anew when timers go. The variant has its shape: the word is not written \
+             when a timer is removed.",
         ],
     ),
     told(
-        "a break that somebody else read",
+        "a break that another M read",
         "golang/go#42515",
         2020,
         "netpoll-peeks-beside-who-waits",
@@ -98,7 +100,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Go's tests stood still for two minutes on NetBSD, until a forced collection woke the scheduler.",
             "The poller is broken by an event. An M that only peeked into the poller read that event, and the one that \
              waited for hours in it went on waiting.",
-            "Only who waits reads the event. Our kernel: nobody peeks while somebody waits.",
+            "Only the waiting M reads the event. Our kernel: no M peeks while one waits.",
         ],
     ),
     Exhibit {
@@ -109,10 +111,11 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             2026,
             "stw-enters-in-gos-order",
             [
-                "Stops of the world that last as long as somebody's system call. We made them happen with a delay of 50 us \
-                 in the window: one stop in five took more than 100 ms.",
-                "An M that enters a system call reads whether the world is to stop, and says later that it is in a call. \
-                 The stopper says that it stops and looks at all Ps once: it can miss that P, and nobody looks again.",
+                "Stops of the world that last as long as some M's system call. We made them happen with a delay of 50 \
+                 us in the window: one stop in five took more than 100 ms.",
+                "An M that enters a system call reads whether the world is to stop, and says later that it is in a \
+                 call. The stopper says that it stops and looks at all Ps once: it can miss that P, and does not look \
+                 again.",
                 "First say it, then read; or look again while waiting. Our kernel does the first.",
             ],
         )
@@ -124,7 +127,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         "stw-released-before-the-world-runs",
         [
             "Go's builders crashed: forEachP, P did not run fn.",
-            "Who had stopped the world released the semaphore for that before it started the world. The number of Ps \
+            "The stopper released the semaphore for that before it started the world. The number of Ps \
              changes at the start, so the next one counted too few.",
             "Start the world, then release.",
         ],
@@ -136,7 +139,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         "stw-pushes-in",
         [
             "Where memory statistics were read in a tight loop, collections could not begin or end.",
-            "Who had just released the semaphore for stopping the world took it again before those that it had woken.",
+            "A G that had just released the semaphore for stopping the world took it again before the Gs it had woken.",
             "The release hands the semaphore to the first in line.",
         ],
     ),
@@ -147,7 +150,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         "work_source-does-not-wake",
         [
             "Readers of traces and parts of collections waited until an M came by; preemption every 10 ms hid it.",
-            "Two of the sources of work that the search knows of wake nobody when they get work.",
+            "Two of the sources of work that the search knows of wake no M when they get work.",
             "It is open. A source of our kernel's cannot get work without waking.",
         ],
     ),

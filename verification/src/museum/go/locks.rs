@@ -32,7 +32,7 @@ fn injected_while_it_is_scanned<H: ModelHost>() -> String {
             }
             true
         });
-        // `restartg`. Only now may somebody be woken, which takes the lock.
+        // `restartg`. Only now may it wake an M, which takes the lock.
         if enlists {
             g.sched.with(|_| ());
         }
@@ -57,15 +57,17 @@ pub(super) const BIT_AND_LOCK: Case = Case {
         2017,
         "museum-go-19112",
         [
-            "A production job took 100 % of the processor and answered nobody for 328 minutes, until it was killed.",
-            "Who injects a G held the scheduler's lock and waited for the G's scan bit. Who held the bit scanned the stack, \
-             found much to do, and took the scheduler's lock to wake a helper.",
-            "Do not wait for the bit under the lock, and wake nobody while the bit is held. The variant mends the second.",
+            "A production job took 100 % of the processor and answered no request for 328 minutes, until it was \
+             killed.",
+            "One M injects a G: it held the scheduler's lock and waited for the G's scan bit. Another held the bit, \
+             scanned the stack, found much to do, and took the scheduler's lock to wake a helper.",
+            "Do not wait for the bit under the lock, and wake no M while the bit is held. The variant mends the \
+             second.",
         ],
     ),
     mutant: variant(
         "museum-go-19112",
-        "who scans a stack wakes a helper while it holds the G's scan bit",
+        "an M that scans a stack wakes a helper while it holds the G's scan bit",
         &[(SCANNED, Engine::Rc11), (SCANNED, Engine::Sc)],
     ),
     model: crate::model!("museum::go_19112::injected_while_it_is_scanned", injected_while_it_is_scanned,
@@ -125,8 +127,8 @@ pub(super) const DEADLINE_AND_TIMERS: Case = Case {
         "museum-go-35532",
         [
             "A busy server hung within an hour on what was to be Go 1.14, when timers had moved to the Ps.",
-            "Who moves a connection's deadline holds the connection's lock and takes that of the timers. Who runs the old \
-             deadline's timer held that of the timers and took the connection's.",
+            "A G that moves a connection's deadline holds the connection's lock and takes the timers'. The M that runs \
+             the old deadline's timer held the timers' and took the connection's.",
             "A timer's function runs with the timers unlocked.",
         ],
     ),
@@ -143,7 +145,7 @@ pub(super) const DEADLINE_AND_TIMERS: Case = Case {
         runs: [rc11(), sc()]),
 };
 
-/// A thread that profiles a lock's use, and who suspends it to preempt its G.
+/// A thread that profiles a lock's use, and the preemptor that suspends it.
 struct Suspended<H: ModelHost> {
     /// The lock of the profile, and its entries.
     profile: H::Lock<u64>,
@@ -155,7 +157,7 @@ struct Suspended<H: ModelHost> {
 impl<H: ModelHost> Suspended<H> {
     /// The system may suspend a thread anywhere; here it does so only here.
     fn may_be_suspended(&self) {
-        // Acquire: of who suspends.
+        // Acquire: of the preemptor's store.
         while self.suspended.load(Acquire) {
             self.parker.park();
         }
@@ -204,18 +206,19 @@ pub(super) const LOCK_OF_THE_SUSPENDED: Case = Case {
         "museum-go-80982",
         [
             "On Windows a program that profiled its mutexes could stop for ever during a collection.",
-            "To preempt a G its thread is suspended. Who did that unlocked a lock of the runtime's meanwhile, and to unlock \
-             meant to write down how long others had waited, under the profile's lock. The suspended thread may hold that.",
+            "To preempt a G its thread is suspended. The preemptor meanwhile unlocked a lock of the runtime's, and to \
+             unlock meant to write down how long others had waited, under the profile's lock. The suspended thread may \
+             hold that.",
             "Nothing is written down while a thread is suspended.",
         ],
     ),
     mutant: variant(
         "museum-go-80982",
-        "who has suspended a thread takes a lock that the thread may hold",
+        "a preemptor that has suspended a thread takes a lock that the thread may hold",
         &[(SUSPENDED, Engine::Rc11), (SUSPENDED, Engine::Sc)],
     ),
     model: crate::model!("museum::go_80982::suspended_with_the_lock", suspended_with_the_lock,
-        claim: "who suspends a thread comes to let it go on",
+        claim: "a preemptor that suspends a thread resumes it",
         size: "2 threads: preemptor, target; 1 lock",
         invariants: [23],
         must_reach: ["number 1", "number 2"],

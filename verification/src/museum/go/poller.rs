@@ -38,7 +38,7 @@ fn polled_while_it_is_made<H: ModelHost>() -> String {
     // `netpollinit`, on a kernel that does not know `epoll_create1`.
     made.epfd.set(NOT_KNOWN);
     made.epfd.set(3);
-    // Release: who sees that it is made sees its descriptor.
+    // Release: a thread that sees that it is made sees its descriptor.
     made.inited.store(true, Release);
     if H::join(sysmon) { "polled" } else { "not made yet" }.to_owned()
 }
@@ -54,18 +54,18 @@ pub(super) const HALF_MADE: Case = Case {
         "museum-go-22606",
         [
             "A program on an old Linux crashed at its first dial: epollwait on descriptor -38.",
-            "The descriptor's variable was written with the error code of a first attempt before a second one worked. Who \
-             polled looked at that variable, and not at the flag that says that it is all made.",
-            "Who polls asks the flag, which is set last.",
+            "The descriptor's variable was written with the error code of a first attempt before a second one worked. \
+             An M that polled looked at that variable, and not at the flag that says that it is all made.",
+            "An M that polls asks the flag, which is set last.",
         ],
     ),
     mutant: variant(
         "museum-go-22606",
-        "who polls looks at the descriptor, and not whether the poller is all made",
+        "an M that polls looks at the descriptor, and not whether the poller is all made",
         &[(MADE, Engine::Rc11), (MADE, Engine::Sc)],
     ),
     model: crate::model!("museum::go_22606::polled_while_it_is_made", polled_while_it_is_made,
-        claim: "who polls while the poller is made waits on its descriptor, or does not wait",
+        claim: "an M that polls while the poller is made waits on its descriptor, or does not wait",
         size: "2 threads: first to dial, sysmon",
         invariants: [],
         must_reach: ["polled", "not made yet"],
@@ -104,7 +104,7 @@ impl<H: ModelHost> Breakable<H> {
             self.event.with(|n| *n = 0);
         } else {
             self.event.with(|n| *n = 0);
-            // Release: who breaks next writes an event that is not read with this one.
+            // Release: the next break writes an event that is not read with this one.
             self.flag.store(0, Release);
         }
     }
@@ -119,7 +119,7 @@ fn broken_again_and_again<H: ModelHost>() -> String {
         for timer in &poller.timers {
             // Relaxed: a deadline. The heap has a lock.
             timer.store(true, Relaxed);
-            // `timer/flag`: who adds.
+            // `timer/flag`: the adder.
             store_load::<H>();
             poller.breaks();
         }
@@ -127,10 +127,10 @@ fn broken_again_and_again<H: ModelHost>() -> String {
     let mut rounds = 0;
     // Relaxed: after the StoreLoad.
     let is_served = |timer: &Atomic<H, bool>| timer.load(Relaxed);
-    // `findRunnable`: with a timer that it has not seen it sleeps for good, and the engine says that nobody goes on.
+    // `findRunnable`: with a timer that it has not seen it sleeps for good, and the engine reports a deadlock.
     while !poller.timers.iter().all(is_served) {
         poller.polls();
-        // `timer/flag`: who looks after it was broken.
+        // `timer/flag`: the poller, after it was broken.
         store_load::<H>();
         rounds += 1;
     }
@@ -150,9 +150,10 @@ pub(super) const SWALLOWED_BREAK: Case = Case {
             2021,
             "museum-go-break-flag",
             [
-                "Nobody: the source says in which order it must be, and is in that order.",
-                "If the poller lowered the flag before it reads the event, a break in between would write an event that is \
-                 read with the old one, and leave the flag up. Every later break would trust the flag and do nothing.",
+                "No user: the source states the order that is needed, and has it.",
+                "If the poller lowered the flag before it reads the event, a break in between would write an event \
+                 that is read with the old one, and leave the flag up. Every later break would trust the flag and do \
+                 nothing.",
                 "Read the event, then lower the flag.",
             ],
         )
@@ -163,7 +164,7 @@ pub(super) const SWALLOWED_BREAK: Case = Case {
         &[(AGAIN, Engine::Rc11), (AGAIN, Engine::Sc)],
     ),
     model: crate::model!("museum::go_break_flag::broken_again_and_again", broken_again_and_again,
-        claim: "each timer that is added while somebody polls is seen by the poller",
+        claim: "each timer that is added while the poller is polled is seen",
         size: "2 threads: poller, adder; 1 break before, 2 timers",
         invariants: [28, 44],
         must_reach: ["broken 1 times", "broken 2 times", "broken 3 times"],

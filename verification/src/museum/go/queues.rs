@@ -30,7 +30,7 @@ impl<H: ModelHost> Local<H> {
             let head = self.head.load(Acquire);
             // Acquire: of what was put.
             let tail = self.tail.load(Acquire);
-            // Acquire: who finds the slot emptied sees what its owner put into the ring before.
+            // Acquire: a thread that finds the slot emptied sees what its owner put into the ring before.
             let next = self.runnext.load(Acquire);
             // Relaxed: the slot's Acquire orders it.
             if is_wrong("museum-go-10573") || tail == self.tail.load(Relaxed) {
@@ -48,14 +48,14 @@ fn kicked_out_between_two_reads<H: ModelHost>() -> String {
         assert!(!local.is_empty(&mut looks), "empty, it says, and G1 was there all the time");
         looks
     });
-    // `runqput(next)`: G2 takes the slot. AcqRel: as a thief, and for who asks.
+    // `runqput(next)`: G2 takes the slot. AcqRel: as a thief, and for the asker.
     let kicked = local.runnext.swap(2, AcqRel);
     assert!(kicked == 1, "G1 was there");
     // G1 goes into the ring. Relaxed: only the owner, which is us, writes it.
     let tail = local.tail.load(Relaxed);
     // Release: G1 is in its slot of the ring.
     local.tail.store(tail + 1, Release);
-    // `runqget`: the slot first. AcqRel: who finds it empty sees the ring as it is now.
+    // `runqget`: the slot first. AcqRel: an asker that finds it empty sees the ring as it is now.
     assert!(local.runnext.swap(NIL, AcqRel) == 2, "G2 was there");
     format!("{} looks", H::join(asker))
 }
@@ -73,8 +73,8 @@ pub(super) const BETWEEN_TWO_READS: Case = Case {
             "museum-go-10573",
             [
                 "Go's builders crashed: a P whose queue had just been found empty had work.",
-                "The test read the ring, then the slot for the next G. A G that was kicked out of the slot into the ring \
-                 in between was seen in neither.",
+                "The test read the ring, then the slot for the next G. A G that was kicked out of the slot into the \
+                 ring in between was seen in neither.",
                 "Read the ring's tail again after the slot; if it moved, begin anew.",
             ],
         )
@@ -144,8 +144,8 @@ pub(super) const UNLOCKED_BATCH: Case = Case {
         "museum-go-40457",
         [
             "In production the global queue was found corrupt, with nil where a G should be.",
-            "A new function put a batch into a ring, and what did not fit to the global queue. Its comment spoke of the \
-             lock; nobody took it.",
+            "A new function put a batch into a ring, and what did not fit to the global queue. Its comment spoke of \
+             the lock; no caller took it.",
             "The caller takes the lock for what did not fit.",
         ],
     ),
@@ -162,7 +162,7 @@ pub(super) const UNLOCKED_BATCH: Case = Case {
         runs: [rc11(), sc()]),
 };
 
-/// A ring of two Gs whose P is to be taken away. A G's link is its own: who has taken it may write it.
+/// A ring of two Gs whose P is to be taken away. A G's link is its own: the M that has taken it may write it.
 struct Drained<H: ModelHost> {
     head: Atomic<H, u64>,
     links: [H::Cell<u64>; 3],
@@ -175,7 +175,7 @@ fn drained_while_robbed<H: ModelHost>() -> String {
         // `runqgrab` of one. AcqRel: what is taken is ours, and was the owner's before.
         let taken = drained.head.compare_exchange(0, 1, AcqRel, Relaxed).is_ok();
         if taken {
-            // It blocks, is readied, and stands last in the global queue, behind it nobody.
+            // It blocks, is readied, and is the last in the global queue.
             drained.links[1].set(NIL);
         }
         taken
@@ -224,20 +224,20 @@ pub(super) const LINKED_BEFORE_IT_IS_OURS: Case = Case {
             2020,
             "museum-go-runqdrain",
             [
-                "Nobody that is known: it was found while the function was written, and a comment keeps the order.",
-                "Who empties a ring into a list writes a link into each G. If it does that before it has claimed them, a \
-                 thief may have one already, and both write its link.",
+                "No known user: it was found while the function was written, and a comment keeps the order.",
+                "An M that empties a ring into a list writes a link into each G. If it does that before it has claimed \
+                 them, a thief may have one already, and both write its link.",
                 "Claim all of the ring with one exchange, then link.",
             ],
         )
     },
     mutant: variant(
         "museum-go-runqdrain",
-        "who drains a ring links the Gs before it has claimed them",
+        "an M that drains a ring links the Gs before it has claimed them",
         &[(ROBBED, Engine::Rc11), (ROBBED, Engine::Sc)],
     ),
     model: crate::model!("museum::go_runqdrain::drained_while_robbed", drained_while_robbed,
-        claim: "a G's link is written by who has taken it only",
+        claim: "only the M that has taken a G writes its link",
         size: "2 threads: owner, thief; 2 Gs",
         invariants: [1, 2, 7],
         must_reach: ["drained 2 from G1", "drained 1 from G2"],

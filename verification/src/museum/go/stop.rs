@@ -1,4 +1,4 @@
-//! Stopping the world: what the stopper reads, and Ps that nobody can stop.
+//! Stopping the world: what the stopper reads, and Ps that the stopper cannot stop.
 
 use crate::engines::Engine;
 use crate::hosts::model_host::{Cell, ModelHost};
@@ -10,7 +10,7 @@ use spinpark_kernel::host::{Lock, Parker};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-/// What is in a note's word: nobody yet, who sleeps, or that it was told.
+/// What is in a note's word: no sleeper yet, a sleeper, or that it was told.
 const NOBODY: u64 = 0;
 const SLEEPER: u64 = 1;
 const TOLD: u64 = 2;
@@ -35,7 +35,7 @@ fn told_and_stale<H: ModelHost>() -> String {
             noted.parker.unpark();
         }
     });
-    // `notetsleep`: who sleeps says so, unless it was told already.
+    // `notetsleep`: the sleeper registers, unless the note was told already.
     let sleeps = if is_wrong("museum-go-63384") {
         // Relaxed: wrong. If it was told already, nothing orders what was done before.
         noted.note.compare_exchange(NOBODY, SLEEPER, Relaxed, Relaxed).is_ok()
@@ -64,8 +64,8 @@ pub(super) const STALE_AFTER_THE_NOTE: Case = Case {
         "museum-go-63384",
         [
             "Go's tests crashed on OpenBSD for POWER: stopTheWorld, not stopped; forEachP, not done.",
-            "The stopper is woken by a note and then reads a plain count. On the path on which the note was set already, \
-             the code for POWER had no acquire, so the count could be older than the note.",
+            "The stopper is woken by a note and then reads a plain count. On the path on which the note was set \
+             already, the code for POWER had no acquire, so the count could be older than the note.",
             "Reading the note acquires on every way out.",
         ],
     ),
@@ -78,13 +78,13 @@ pub(super) const STALE_AFTER_THE_NOTE: Case = Case {
         runs: [rc11(), sc()]),
 };
 
-/// Two Ps, and who stops them.
+/// Two Ps, and their stopper.
 #[derive(Default)]
 struct Sched {
     /// `gcwaiting`.
     stopping: bool,
     stopwait: u64,
-    /// Ps that nobody has.
+    /// Ps that no M has.
     idle: u64,
 }
 
@@ -170,8 +170,8 @@ fn stopped_before_it_was_made<H: ModelHost>() -> String {
     let locked = party::<H, _, _>("locked", &world, |world| {
         let made = world.locks_its_thread();
         if !made {
-            // `stoplockedm`, `handoffp`, `startm`, `newm`: a locked thread makes no thread; the template thread makes the
-            // M that gets the P. What follows happens there.
+            // `stoplockedm`, `handoffp`, `startm`, `newm`: a locked thread makes no thread; the template thread makes
+            // the M that gets the P. What follows happens there.
             world.template.park();
         }
         // The new M, in `schedule`.
@@ -194,15 +194,15 @@ pub(super) const UNBORN_TEMPLATE: Case = Case {
         "museum-go-38931",
         [
             "A program that locks threads could hang for ever when the world was stopped.",
-            "Who makes the template thread first sets the flag that there is one, and could be preempted before it made it. \
-             Another locked M then left the making of an M to the template thread, with a P for it; the stopper waits for \
-             that P, and the first waits for the world to start.",
+            "The M that makes the template thread first sets the flag that there is one, and could be preempted before \
+             it made it. Another locked M then left the making of an M to the template thread, with a P for it; the \
+             stopper waits for that P, and the first waits for the world to start.",
             "No preemption between the flag and the thread.",
         ],
     ),
     mutant: variant(
         "museum-go-38931",
-        "who makes the template thread may be preempted after it said that there is one",
+        "an M that makes the template thread may be preempted after it said that there is one",
         &[(UNBORN, Engine::Rc11), (UNBORN, Engine::Sc)],
     ),
     model: crate::model!("museum::go_38931::stopped_before_it_was_made", stopped_before_it_was_made,
@@ -246,14 +246,15 @@ pub(super) const P_IN_HAND: Case = Case {
         "museum-go-42237",
         [
             "Go's tests hung on OpenBSD after timers began to wake Ms.",
-            "Who wakes an M takes an idle P for it, and could now be preempted before it handed it over. The P was neither \
-             idle nor anybody's: the stopper waited for it, and who had it waited for the world to start.",
+            "An M that wakes another takes an idle P for it, and could now be preempted before it handed it over. The \
+             P was neither idle nor owned: the stopper waited for it, and the M that had it waited for the world to \
+             start.",
             "No preemption from taking the P to handing it over.",
         ],
     ),
     mutant: variant(
         "museum-go-42237",
-        "who wakes an M may be preempted while it has the P for it in its hand",
+        "an M that wakes another may be preempted while it holds the P for it",
         &[(IN_HAND, Engine::Rc11), (IN_HAND, Engine::Sc)],
     ),
     model: crate::model!("museum::go_42237::stopped_with_a_p_in_hand", stopped_with_a_p_in_hand,
@@ -284,7 +285,7 @@ fn one_reads_from_a_pipe<H: ModelHost>() -> String {
     let away = Arc::new(Away::<H> { park, kernel, in_call, asked, done, coordinator });
     let m = party::<H, _, _>("m", &away, |away| {
         let reads = H::choose(2) == 1;
-        // Release: what it did before is seen by who finds it there.
+        // Release: a stopper that finds it there sees what it did before.
         away.in_call.store(reads, Release);
         // Acquire: what is asked for is seen.
         while !away.asked.load(Acquire) {
@@ -331,15 +332,16 @@ pub(super) const WOKEN_ON_THE_WRONG_NOTE: Case = Case {
         2021,
         "museum-go-50113",
         [
-            "Programs without cgo that changed their groups on all threads hung for ever if one of them read from a pipe.",
-            "Each thread was to be woken on the note on which an idle M sleeps, and waited for. A thread in a system call \
-             sleeps in the kernel, which knows nothing of that note, until somebody who is stopped writes to the pipe.",
+            "Programs without cgo that changed their groups on all threads hung for ever if one of them read from a \
+             pipe.",
+            "Each thread was to be woken on the note on which an idle M sleeps, and waited for. A thread in a system \
+             call sleeps in the kernel, which knows nothing of that note, until a stopped G writes to the pipe.",
             "Ms in system calls are reached too; since Go 1.18 by a signal to each thread.",
         ],
     ),
     mutant: variant(
         "museum-go-50113",
-        "who wants something of all threads wakes them on the note for idle Ms only",
+        "a G that needs all threads wakes them on the note for idle Ms only",
         &[(PIPE, Engine::Rc11), (PIPE, Engine::Sc)],
     ),
     model: crate::model!("museum::go_50113::one_reads_from_a_pipe", one_reads_from_a_pipe,

@@ -1,4 +1,4 @@
-//! Timers that fire late, fill a ring, or are waited for by who holds them.
+//! Timers that fire late, fill a ring, or are waited for by the M that holds them.
 
 use crate::engines::Engine;
 use crate::hosts::model_host::ModelHost;
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// No timer; no deadline.
 const NONE: u64 = 0;
-/// Nobody is in the poller.
+/// No M is in the poller.
 const NOBODY_POLLS: u64 = 1;
 
 /// One P adds a timer while the M of the other goes to sleep.
@@ -22,7 +22,7 @@ struct Bed<H: ModelHost> {
     /// When the earliest timer of the adder's P is due: `timer0When`.
     timer: Atomic<H, u64>,
     nmspinning: Atomic<H, u64>,
-    /// 0: somebody waits in the poller.
+    /// 0: an M waits in the poller.
     lastpoll: Atomic<H, u64>,
     /// Until when. [`NONE`]: for ever.
     poll_until: Atomic<H, u64>,
@@ -32,7 +32,7 @@ struct Bed<H: ModelHost> {
     broken: Atomic<H, bool>,
 }
 
-/// `wakeNetPoller`, and `wakep` in it. True: somebody will look.
+/// `wakeNetPoller`, and `wakep` in it. True: an M will look.
 fn wake_net_poller<H: ModelHost>(parker: &Bed<H>, when: u64) {
     // Relaxed: after the StoreLoad.
     if parker.lastpoll.load(Relaxed) == 0 {
@@ -65,9 +65,9 @@ fn added_while_the_last_goes_to_sleep<H: ModelHost>() -> String {
         let mut until = parker.timer.load(Relaxed);
         // `pidleput`.
         parker.sched.with(|(idle, _)| *idle += 1);
-        // AcqRel: who finds it lowered knows all that was done before.
+        // AcqRel: an M that finds it lowered knows all that was done before.
         parker.nmspinning.fetch_sub(1, AcqRel);
-        // `timer/nmspinning`: who goes to sleep.
+        // `timer/nmspinning`: the M that goes to sleep.
         store_load::<H>();
         if !is_wrong("museum-go-44868") {
             // `checkTimersNoP`. Relaxed: after the StoreLoad.
@@ -86,13 +86,13 @@ fn added_while_the_last_goes_to_sleep<H: ModelHost>() -> String {
     });
     // `addtimer`, due at 5. Relaxed: it is a deadline, the heap has a lock.
     parker.timer.store(5, Relaxed);
-    // `timer/nmspinning`: who adds.
+    // `timer/nmspinning`: the adder.
     store_load::<H>();
     wake_net_poller(&*parker, 5);
     let polls = H::join(spinning_m);
     let (idle, woken) = parker.sched.with(|counts| *counts);
     let in_time = polls.is_some_and(|until| until <= 5);
-    assert!(in_time || woken > 0 || idle == 0, "the timer is due at 5, a P is idle, and nobody waits for it");
+    assert!(in_time || woken > 0 || idle == 0, "the timer is due at 5, a P is idle, and no M waits for it");
     format!("polls {polls:?}, woken {woken}")
 }
 
@@ -106,9 +106,9 @@ pub(super) const NOBODY_LOOKS_AGAIN: Case = Case {
         2021,
         "museum-go-44868",
         [
-            "Rarely, a timer that was due at once fired after two minutes, when a forced collection woke the scheduler; and \
-             a ticker stopped for good after GOMAXPROCS was lowered.",
-            "Who added the timer saw that an M was looking, and woke nobody. That M had read the timers already, and after \
+            "Rarely, a timer that was due at once fired after two minutes, when a forced collection woke the \
+             scheduler; and a ticker stopped for good after GOMAXPROCS was lowered.",
+            "The adder saw that an M was looking, and woke none. That M had read the timers already, and after \
              it stopped looking it read the queues again, but not the timers.",
             "The timers are read again too, after the M is no longer counted.",
         ],
@@ -129,8 +129,8 @@ pub(super) const NOBODY_LOOKS_AGAIN: Case = Case {
 /// How many a ring holds.
 const RING: usize = 4;
 
-/// A P that is robbed: a ring of Gs, and timers that each ready one more. Both as lists under a lock: races of rings are
-/// other exhibits.
+/// A P that is robbed: a ring of Gs, and timers that each ready one more. Both as lists under a lock: races of rings
+/// are other exhibits.
 struct Robbed {
     ring: VecDeque<u64>,
     timers: Vec<u64>,
@@ -182,8 +182,8 @@ pub(super) const FILLED_RING: Case = Case {
             "museum-go-39518",
             [
                 "Runs of the standard library's benchmarks crashed at random with an overflow of a run queue.",
-                "A thief runs the timers of the P that it robs. What they ready goes into the thief's own ring, of which \
-                 the theft that follows assumes that it is empty.",
+                "A thief runs the timers of the P that it robs. What they ready goes into the thief's own ring, of \
+                 which the theft that follows assumes that it is empty.",
                 "After timers ran, the thief looks into its own ring first, and steals only if that is empty.",
             ],
         )
@@ -217,11 +217,11 @@ impl<H: ModelHost> Reset<H> {
     /// `schedule`, `checkTimers`, `runtimer`, on the M that ran the G.
     fn schedules(&self) {
         for _ in 0..2 {
-            // Acquire: who runs the timer knows what was modified.
+            // Acquire: the M that runs the timer knows what was modified.
             if self.timer.load(Acquire) != MODIFYING {
                 return;
             }
-            // `osyield`, and once more. Nobody else can change it: the G that would is in this P's queue.
+            // `osyield`, and once more. Only a G in this P's queue would change it.
         }
         panic!("an M spins for a timer that only a G in its own queue lets go of");
     }
@@ -236,7 +236,7 @@ fn preempted_while_it_resets<H: ModelHost>() -> String {
     });
     // `modtimer`. AcqRel: one modifies it at a time.
     let begun = reset.timer.compare_exchange(DELETED, MODIFYING, AcqRel, Relaxed);
-    assert!(begun == Ok(DELETED), "nobody else modifies it");
+    assert!(begun == Ok(DELETED), "no other thread modifies it");
     // `acquirem`: no preemption from here to `releasem`.
     let is_preemptible = is_wrong("museum-go-38070");
     // The entry of `wakeNetPoller` is where a G may be preempted. Relaxed: a request.
@@ -265,10 +265,11 @@ pub(super) const WAITS_FOR_ITSELF: Case = Case {
         2020,
         "museum-go-38070",
         [
-            "Kubernetes' kubelets hung on Go 1.14, and other programs came to 100 % of a processor after minutes or hours \
-             and never went back.",
-            "A G that resets a timer marks it as being modified, and could be preempted before it was done. Its M then ran \
-             the timers, met that mark, and waited for it to go. Only the G that it had just put aside could do that.",
+            "Kubernetes' kubelets hung on Go 1.14, and other programs came to 100 % of a processor after minutes or \
+             hours and never went back.",
+            "A G that resets a timer marks it as being modified, and could be preempted before it was done. Its M then \
+             ran the timers, met that mark, and waited for it to go. Only the G that it had just put aside could do \
+             that.",
             "While a timer is being modified the G cannot be preempted.",
         ],
     ),

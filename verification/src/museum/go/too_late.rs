@@ -29,7 +29,7 @@ fn it_locks_another_thread<H: ModelHost>() -> String {
         // `findRunnable`.
         let found = g.global.with(std::mem::take);
         if found {
-            // The G calls `LockOSThread` here. Relaxed: the lock orders who has the G.
+            // The G calls `LockOSThread` here. Relaxed: the lock orders the Ms that have the G.
             g.lockedm.store(OTHER_M, Relaxed);
         }
         found
@@ -60,8 +60,8 @@ pub(super) const NO_LONGER_OURS: Case = Case {
             "museum-go-46524",
             [
                 "Go's builders crashed now and then: stoplockedm, inconsistent locking.",
-                "An M that returns from a system call and finds no P queues its G, and then read whether the G is bound to \
-                 it. Another M may run the G by then, and the G bind itself to that one.",
+                "An M that returns from a system call and finds no P queues its G, and then read whether the G is \
+                 bound to it. Another M may run the G by then, and the G bind itself to that one.",
                 "Read it before the G is queued.",
             ],
         )
@@ -96,7 +96,7 @@ fn resized_and_collected<H: ModelHost>() -> String {
     main_plays("collector");
     let all = Arc::new(Resized::<H> { m_has_p: H::Lock::new(true), old: Cell::new(7), kept: Atomic::new(false) });
     let looker = party::<H, _, _>("looker", &all, |all| {
-        // `findRunnable`: the snapshot, which is kept in the M, and not on a stack that nobody scans.
+        // `findRunnable`: the snapshot, which is kept in the M, and not on a stack that is not scanned.
         if !is_wrong("museum-go-74414") {
             // Relaxed: the lock publishes it.
             all.kept.store(true, Relaxed);
@@ -105,7 +105,7 @@ fn resized_and_collected<H: ModelHost>() -> String {
         all.m_has_p.with(|has_p| *has_p = false);
         // `checkRunqsNoP`.
         let p = all.old.get();
-        // `clearAllpSnapshot`. Release: who finds it cleared comes after the look.
+        // `clearAllpSnapshot`. Release: a stopper that finds it cleared comes after the look.
         all.kept.store(false, Release);
         p
     });
@@ -114,7 +114,7 @@ fn resized_and_collected<H: ModelHost>() -> String {
     // A collection: is the old array found anywhere? Acquire: if it is not any more, the look at it is over.
     let frees = stops && !all.kept.load(Acquire);
     if frees {
-        // Somebody else gets that memory.
+        // That memory is used again.
         all.old.set(REUSED);
     }
     let p = H::join(looker);
@@ -133,8 +133,9 @@ pub(super) const FREED_SNAPSHOT: Case = Case {
         "museum-go-74414",
         [
             "Reported by one of its authors: an M may follow pointers in memory that is used for something else.",
-            "An M that gives its P up keeps the array of all Ps on its own system stack to look at it once more. Without a \
-             P it is not stopped when the number of Ps changes, nor is that stack scanned: the array is freed.",
+            "An M that gives its P up keeps the array of all Ps on its own system stack to look at it once more. \
+             Without a P it is not stopped when the number of Ps changes, nor is that stack scanned: the array is \
+             freed.",
             "The M keeps it in a field that the collector reads.",
         ],
     ),

@@ -1,5 +1,5 @@
-//! What a channel counts, and what it really has: messages that are counted and not yet put, a block of memory that is there
-//! at one end and not yet at the other.
+//! What a channel counts, and what it really has: messages that are counted and not yet put, a block of memory that is
+//! there at one end and not yet at the other.
 
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
@@ -108,7 +108,7 @@ impl<H: ModelHost> List<H> {
             // AcqRel: publishes the block. Acquire: it is another's; sees it.
             && self.tail_block.compare_exchange(0, BLOCK, AcqRel, Acquire).is_ok();
         if makes {
-            // AcqRel: publishes the block for whoever receives. Release would do.
+            // AcqRel: publishes the block for the receiver. Release would do.
             self.head_block.swap(BLOCK, AcqRel);
             self.parker.unpark();
         }
@@ -346,9 +346,10 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "futures",
         issue: "https://github.com/rust-lang/futures-rs/issues/909",
         year: 2018,
-        people: "A thread that had sent a command waited for ever for the answer: the command was neither received nor dropped.",
-        cause: "A sender counts its message and then puts it. A receiver that is dropped in between finds the queue empty, and \
-                leaves the message behind.",
+        people: "A thread that had sent a command waited for ever for the answer: the command was neither received nor \
+                 dropped.",
+        cause: "A sender counts its message and then puts it. A receiver that is dropped in between finds the queue \
+                empty, and leaves the message behind.",
         fix: "It goes on as long as messages are counted (#1241; in 0.3 two years later, #2304).",
         source: Source::Read,
         mutant: "museum-futures-909",
@@ -359,8 +360,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/crossbeam-rs/crossbeam/issues/971",
         year: 2023,
         people: "Programs crashed now and then; std's channel, a port of it, crashed as well (rust-lang/rust#110001).",
-        cause: "The first block is set at the tail, and then at the head. A second sender may put its message in between; the \
-                last receiver sees it counted, and follows the head's pointer, which is null.",
+        cause: "The first block is set at the tail, and then at the head. A second sender may put its message in \
+                between; the last receiver sees it counted, and follows the head's pointer, which is null.",
         fix: "It waits until the block is there (#972).",
         source: Source::Read,
         mutant: "museum-crossbeam-971",
@@ -371,8 +372,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/crossbeam-rs/crossbeam/pull/1187",
         year: 2025,
         people: "Memory was freed twice (RUSTSEC-2025-0024); three releases were withdrawn.",
-        cause: "To mend a leak, the last receiver takes the head's block by an exchange. But where it waits for a block that is \
-                still to be set there it only reads it; the channel's own drop frees it again.",
+        cause: "To mend a leak, the last receiver takes the head's block by an exchange. But where it waits for a \
+                block that is still to be set there it only reads it; the channel's own drop frees it again.",
         fix: "An exchange there, too.",
         source: Source::Read,
         mutant: "museum-crossbeam-1187",
@@ -383,8 +384,9 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/rust-lang/rust/issues/94518",
         year: 2022,
         people: "recv panicked after a recv_timeout (#39364, open for five years).",
-        cause: "A receiver whose time is over gives its sleep back, and looks once more. If a message has come since then, it \
-                counts it as one for which it was woken, and which the count knows; the count is wrong by one from then on.",
+        cause: "A receiver whose time is over gives its sleep back, and looks once more. If a message has come since \
+                then, it counts it as one for which it was woken, and which the count knows; the count is wrong by one \
+                from then on.",
         fix: "std took crossbeam's channels. Here it makes the difference.",
         source: Source::Read,
         mutant: "museum-rust-94518",

@@ -1,4 +1,5 @@
-//! Several that wait at one channel, or one at several: for each message somebody is awake, and stays so until he has looked.
+//! Several waiters at one channel, or one at several: for each message a receiver is awake, and stays so until it has
+//! looked.
 
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
@@ -25,7 +26,7 @@ struct Set {
 }
 
 impl<H: ModelHost> AsyncStd<H> {
-    /// `send`. Was somebody notified?
+    /// `send`. Was a receiver notified?
     fn send(&self) -> bool {
         let woken = self.channel.with(|channel| {
             channel.messages += 1;
@@ -81,7 +82,7 @@ struct Raven<H: ModelHost> {
 struct Channels {
     /// What is in A, and in B.
     messages: [u32; 2],
-    /// Who waits at A, and at B, the oldest first.
+    /// The waiters at A, and at B, the oldest first.
     waiting: [Vec<usize>; 2],
     /// Did a select pass a wake on?
     forwarded: bool,
@@ -166,7 +167,7 @@ pub const MODELS: &[Model] = &[
 /// The variants.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "museum";
-    "museum-async-std-452": "a sender wakes nobody as long as somebody is on its way",
+    "museum-async-std-452": "a sender wakes no receiver as long as one is on its way",
         variant("museum-async-std-452"), by ASYNC_STD => [Rc11, Sc, Loom];
     "museum-raven-403": "a select that was woken for two channels takes from one and forgets the other",
         variant("museum-raven-403"), by RAVEN => [Rc11, Sc, Loom];
@@ -180,8 +181,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/async-rs/async-std/pull/452",
         year: 2019,
         people: "A test of channels with many receivers hung when it was repeated.",
-        cause: "A send notifies nobody if a receiver is notified already. That one takes one message; the second message lies \
-                there, and the second receiver sleeps.",
+        cause: "A send notifies no receiver if one is notified already. That one takes one message; the second message \
+                lies there, and the second receiver sleeps.",
         fix: "Each send notifies one more. For locks the old way was right, and stayed.",
         source: Source::Read,
         mutant: "museum-async-std-452",
@@ -192,8 +193,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/martian56/raven/issues/403",
         year: 2026,
         people: "A receiver waited for ever, with a value in its channel.",
-        cause: "A select waits at A and at B, before a receiver that waits at B. A value for A wakes it, then one for B: the \
-                wake is used up by the select, which takes from A and leaves.",
+        cause: "A select waits at A and at B, before a receiver that waits at B. A value for A wakes it, then one for \
+                B: the wake is used up by the select, which takes from A and leaves.",
         fix: "A select that takes a value wakes the next receiver of each other channel that has one (#493).",
         source: Source::Read,
         mutant: "museum-raven-403",

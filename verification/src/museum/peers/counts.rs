@@ -1,5 +1,5 @@
-//! How many threads are idle, or awake, or there at all: counts that decide whether anybody is woken or started. Each
-//! change has to be made once, by whoever makes it true.
+//! How many threads are idle, or awake, or there at all: counts that decide whether a thread is woken or started. Each
+//! change has to be made once, by the thread that makes it true.
 
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 #[derive(Default)]
 struct Shared {
     queue: u32,
-    /// `num_notify`: wakes that nobody has used up yet.
+    /// `num_notify`: wakes that no thread has used up yet.
     notify: u32,
     /// `num_idle_threads`.
     idle: i32,
@@ -43,7 +43,7 @@ impl<H: ModelHost> Blocking<H> {
             shared.queue += 1;
             let is_one_idle = shared.idle > 0;
             if is_one_idle {
-                // The thread is woken, and so no longer idle: who wakes it says so.
+                // The thread is woken, and so no longer idle: its waker says so.
                 shared.idle -= 1;
                 shared.notify += 1;
             }
@@ -81,7 +81,7 @@ impl<H: ModelHost> Blocking<H> {
             };
             if ends {
                 return self.shared.with(|shared| {
-                    // Who notified this thread has counted it out already, though it ends instead of working.
+                    // The notifier of this thread has counted it out already, though it ends instead of working.
                     if is_counted_idle || is_wrong("museum-tokio-7922") {
                         shared.idle -= 1;
                     }
@@ -101,7 +101,7 @@ impl<H: ModelHost> Blocking<H> {
                 shared.notify -= 1;
                 shared.queue -= 1;
             } else if !is_wrong("museum-tokio-1562") {
-                // It ends, and nobody must count on it.
+                // It ends, and no spawner may count on it.
                 shared.idle -= 1;
             }
             is_notified
@@ -135,11 +135,11 @@ fn a_task_is_spawned_as_the_idle_thread_ends<H: ModelHost>() -> String {
 #[derive(Default)]
 struct Synced {
     tasks: u32,
-    /// `idle::Synced::sleepers`: worker 0, or nobody; twice, if it is wrong.
+    /// `idle::Synced::sleepers`: worker 0, or none; twice, if it is wrong.
     sleepers: Vec<usize>,
 }
 
-/// A worker of tokio's that somebody wants to see a dump of.
+/// A worker of tokio's of which a dump is requested.
 struct Dumped<H: ModelHost> {
     synced: H::Lock<Synced>,
     /// `num_unparked`.
@@ -193,7 +193,7 @@ impl<H: ModelHost> Dumped<H> {
             }
             loop {
                 self.parker.park();
-                // AcqRel: sees who asked for it.
+                // AcqRel: sees the request.
                 if self.is_dump_asked_for.swap(0, AcqRel) == 1 {
                     // It leaves its sleep, and says so, unless a push has said so for it.
                     if !is_wrong("museum-tokio-8372") {
@@ -342,7 +342,7 @@ pub const MODELS: &[Model] = &[
 /// The variants.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "museum";
-    "museum-tokio-7922": "a thread that ends counts itself out though who woke it has done so",
+    "museum-tokio-7922": "a thread that ends counts itself out though its waker has done so",
         variant("museum-tokio-7922"), by SHUTDOWN => [Rc11, Sc, Loom];
     "museum-tokio-1562": "a thread that ends because it was idle for long stays counted as idle",
         variant("museum-tokio-1562"), by TIMEOUT => [Rc11, Sc, Loom];
@@ -361,8 +361,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/pull/7922",
         year: 2026,
         people: "A thread of the blocking pool panicked as the runtime shut down.",
-        cause: "Who spawns a task counts the idle thread out that it wakes. If the pool shuts down before that one is \
-                awake, the thread ends, and counts itself out again.",
+        cause: "A thread that spawns a task counts the idle thread out that it wakes. If the pool shuts down before \
+                that one is awake, the thread ends, and counts itself out again.",
         fix: "The thread remembers whether it is still counted.",
         source: Source::Read,
         mutant: "museum-tokio-7922",
@@ -384,9 +384,9 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/issues/8373",
         year: 2026,
         people: "After a task dump, tasks spawned from outside were no longer run.",
-        cause: "The dump wakes parked workers without a word to the books; each parks again and is in the list of sleepers \
-                twice, and the count of those awake runs below zero.",
-        fix: "Who leaves its sleep for a dump says so (#8372).",
+        cause: "The dump wakes parked workers without a word to the books; each parks again and is in the list of \
+                sleepers twice, and the count of those awake runs below zero.",
+        fix: "A worker that leaves its sleep for a dump says so (#8372).",
         source: Source::Read,
         mutant: "museum-tokio-8372",
     },

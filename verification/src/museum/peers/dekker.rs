@@ -1,5 +1,5 @@
-//! One writes and then reads, the other writes and then reads: a task is put and then the sleepers are counted, a sleeper
-//! counts itself and then looks for tasks. Without a StoreLoad barrier on both sides neither may see the other.
+//! One writes and then reads, the other writes and then reads: a task is put and then the sleepers are counted, a
+//! sleeper counts itself and then looks for tasks. Without a StoreLoad barrier on both sides neither may see the other.
 
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
@@ -39,7 +39,7 @@ impl<H: ModelHost> Tokio<H> {
             // SeqCst: nothing of the kind; the push above may still be on its way, and the read may be of an old value.
             true => self.state.load(SeqCst),
             // SeqCst: it writes, so it comes before a searcher's own change of the word, which then sees the push, or
-            // after, and then it sees that nobody searches.
+            // after, and then it sees that no worker searches.
             false => self.state.fetch_add(0, SeqCst),
         };
         if !state.is_multiple_of(AWAKE) || state / AWAKE == 2 {
@@ -96,7 +96,7 @@ fn a_task_is_pushed_as_the_last_searcher_parks<H: ModelHost>() -> String {
     found.to_owned()
 }
 
-/// The sleeping thread of Julia's scheduler, and who has a task for it.
+/// The sleeping thread of Julia's scheduler, and the submitter of a task for it.
 struct Julia<H: ModelHost> {
     /// The heap of tasks.
     tasks: Atomic<H, u64>,
@@ -156,7 +156,7 @@ fn a_task_is_pushed_as_a_thread_falls_asleep<H: ModelHost>() -> String {
     end.to_owned()
 }
 
-/// .NET's pool: who enqueues asks for a worker, unless one was asked for that has not come yet.
+/// .NET's pool: an enqueuer asks for a worker, unless one was asked for that has not come yet.
 struct DotNet<H: ModelHost> {
     queue: Atomic<H, u64>,
     /// `_hasOutstandingThreadRequest`.
@@ -322,16 +322,16 @@ pub const MODELS: &[Model] = &[
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "museum";
     // SC sees nothing wrong: there the load is as good as the exchange.
-    "museum-tokio-1768": "who pushes a task reads by a SeqCst load whether anybody searches",
+    "museum-tokio-1768": "a thread that pushes a task reads by a SeqCst load whether a worker searches",
         variant("museum-tokio-1768"), by TOKIO => [Rc11, Tso, Loom];
-    "museum-julia-36785": "who pushes a task reads by a load whether the thread sleeps",
+    "museum-julia-36785": "a thread that pushes a task reads by a load whether the thread sleeps",
         variant("museum-julia-36785"), by JULIA => [Rc11, Tso, Loom];
     // TSO sees nothing wrong: on a PC an exchange is a barrier.
-    "museum-julia-43418": "who pushes a task trusts its exchange to be a barrier",
+    "museum-julia-43418": "a thread that pushes a task trusts its exchange to be a barrier",
         variant("museum-julia-43418"), by JULIA => [Rc11, Loom];
     "museum-dotnet-121887": "a worker answers the request for one after its last look at the queue",
         variant("museum-dotnet-121887"), by DOTNET => [Rc11, Sc, Loom];
-    "museum-bun-28907": "who schedules a task believes an old value that says a worker is notified",
+    "museum-bun-28907": "a thread that schedules a task believes an old value that says a worker is notified",
         variant("museum-bun-28907"), by BUN => [Rc11, Loom];
 };
 
@@ -343,8 +343,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/issues/1768",
         year: 2019,
         people: "A runtime of the new scheduler stood still after some time, though tasks were queued.",
-        cause: "Who pushed a task loaded the count of searching workers, SeqCst. The load may come before the push is seen: \
-                the last searcher had looked already, and parked.",
+        cause: "The pusher of a task loaded the count of searching workers, SeqCst. The load may come before the push \
+                is seen: the last searcher had looked already, and parked.",
         fix: "The count is read by an exchange that adds 0 (#1788). loom could not test it then.",
         source: Source::Read,
         mutant: "museum-tokio-1768",
@@ -354,7 +354,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "tokio",
         issue: "https://github.com/tokio-rs/tokio/pull/8201",
         year: 2026,
-        people: "Nobody was hurt: it was proposed, and closed.",
+        people: "No user: it was proposed, and closed.",
         cause: "Seven years later the exchange that adds 0 looks like waste, and a SeqCst load like the same for less.",
         fix: "It was not merged. The exchange's write is what the searcher's next exchange has to read.",
         source: Source::Read,
@@ -366,7 +366,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/JuliaLang/julia/pull/36785",
         year: 2020,
         people: "Programs with several threads stood still, on PCs.",
-        cause: "The waker pushes a task and then loads whether the thread sleeps. A PC lets the load overtake the store.",
+        cause: "The waker pushes a task and then loads whether the thread sleeps. A PC lets the load overtake the \
+                store.",
         fix: "An exchange instead of the load.",
         source: Source::Read,
         mutant: "museum-julia-36785",
@@ -377,8 +378,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/JuliaLang/julia/pull/43418",
         year: 2022,
         people: "Threads still went to sleep on work, on some machines.",
-        cause: "The exchange of 2020 mends it where an exchange is a barrier. The sleeper only stores, and so never reads \
-                from that exchange: in the language's own terms nothing makes it see the push.",
+        cause: "The exchange of 2020 mends it where an exchange is a barrier. The sleeper only stores, and so never \
+                reads from that exchange: in the language's own terms nothing makes it see the push.",
         fix: "The orderings were gone through one by one, and fences stand on both sides.",
         source: Source::OurReading,
         mutant: "museum-julia-43418",
@@ -388,10 +389,11 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: ".NET thread pool",
         issue: "https://github.com/dotnet/runtime/pull/121887",
         year: 2025,
-        people: "From .NET 9 on a work item could lie in the queue until the next one was enqueued; if that one waited for \
-                 the first, for ever. The same in the pools for sockets and for Windows I/O.",
-        cause: "The handshake between who enqueues and who works was relaxed (#100506): no longer did every item have a \
-                worker that was sure to look after it. Shown here in its plainest form, a request answered after the look.",
+        people: "From .NET 9 on a work item could lie in the queue until the next one was enqueued; if that one waited \
+                 for the first, for ever. The same in the pools for sockets and for Windows I/O.",
+        cause: "The handshake between enqueuers and workers was relaxed (#100506): no longer did every item have a \
+                worker that was sure to look after it. Shown here in its plainest form, a request answered after the \
+                look.",
         fix: "The older handshake came back: first answer the request, then look.",
         source: Source::OurReading,
         mutant: "museum-dotnet-121887",
@@ -401,9 +403,9 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "Bun",
         issue: "https://github.com/oven-sh/bun/pull/28907",
         year: 2026,
-        people: "On ARM a task was left in the queue with every worker asleep; who awaited it hung.",
-        cause: "A short cut reads Relaxed that a worker is notified already. That may be an old value: the worker has taken \
-                the notification and looked, without seeing the task.",
+        people: "On ARM a task was left in the queue with every worker asleep; its awaiter hung.",
+        cause: "A short cut reads Relaxed that a worker is notified already. That may be an old value: the worker has \
+                taken the notification and looked, without seeing the task.",
         fix: "An exchange that changes nothing, Release: the worker's own exchange then sees the task.",
         source: Source::Read,
         mutant: "museum-bun-28907",

@@ -17,7 +17,7 @@ struct ChaseLev<H: ModelHost> {
     back: Atomic<H, u64>,
     /// Which buffer.
     buffer: Atomic<H, u64>,
-    /// 0 is a slot that nobody has written.
+    /// 0 is a slot that has not been written.
     buffers: [[Atomic<H, u64>; 4]; 2],
 }
 
@@ -112,7 +112,7 @@ impl<H: ModelHost> ChaseLev<H> {
             if is_swapped || self.front.compare_exchange(front, front + 1, SeqCst, Relaxed).is_err() {
                 break;
             }
-            assert!(task != 0, "a slot is read that nobody has written");
+            assert!(task != 0, "a slot is read that has not been written");
             stolen.push(task);
         }
         stolen
@@ -245,9 +245,10 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "crossbeam-deque",
         issue: "https://github.com/crossbeam-rs/crossbeam/pull/726",
         year: 2021,
-        people: "RUSTSEC-2021-0093: a task could be popped twice and another never; rayon and many others were affected.",
-        cause: "A thief keeps the buffer that it found. While it takes one task after the other, the owner may pop the next \
-                one, move to another buffer and push a new task in its place; the thief reads the old one.",
+        people: "RUSTSEC-2021-0093: a task could be popped twice and another never; rayon and many others were \
+                 affected.",
+        cause: "A thief keeps the buffer that it found. While it takes one task after the other, the owner may pop the \
+                next one, move to another buffer and push a new task in its place; the thief reads the old one.",
         fix: "Before each exchange the thief looks whether the buffer is still the same.",
         source: Source::OurReading,
         mutant: "museum-crossbeam-726",
@@ -258,8 +259,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "CDSChecker (OOPSLA 2013) on the deque of Le, Pop, Cohen and Zappa Nardelli (PPoPP 2013)",
         year: 2013,
         people: "Found by a model checker in code that had been proved by hand for ARM.",
-        cause: "A resized buffer is not published with Release all the way to the thief, which may read slots that were \
-                never written.",
+        cause: "A resized buffer is not published with Release all the way to the thief, which may read slots that \
+                were never written.",
         fix: "Release and Acquire for the buffer.",
         source: Source::Told,
         mutant: "museum-chase-lev-c11",
@@ -270,8 +271,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/cmuparlay/parlaylib/pull/54",
         year: 2023,
         people: "On ARM jobs were run twice and programs crashed; copies of the old code still do (ParlayANN #44).",
-        cause: "A thief reads the age and then the bottom, with no order between. It may pair a new age with an old bottom, \
-                and take a job that the owner has popped without an exchange, because it was not the last.",
+        cause: "A thief reads the age and then the bottom, with no order between. It may pair a new age with an old \
+                bottom, and take a job that the owner has popped without an exchange, because it was not the last.",
         fix: "Both are read Acquire.",
         source: Source::Read,
         mutant: "museum-parlaylib-54",
@@ -281,10 +282,10 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "ParlayLib",
         issue: "https://github.com/cmuparlay/parlaylib/blob/5ebfbdba0c56/include/parlay/internal/work_stealing_deque.h",
         year: 2023,
-        people: "Nobody has been seen to be hurt: the variant of the repaired code showed it.",
-        cause: "After its first steal a thief reads the bottom as it was before. Acquire does not keep it from that: its own \
-                exchange and the owner's fence order nothing between them in C++'s terms. (ARM keeps the order all the \
-                same, for there such an exchange and such loads are in one order.)",
+        people: "No user is known to be hurt: the variant of the repaired code showed it.",
+        cause: "After its first steal a thief reads the bottom as it was before. Acquire does not keep it from that: \
+                its own exchange and the owner's fence order nothing between them in C++'s terms. (ARM keeps the order \
+                all the same, for there such an exchange and such loads are in one order.)",
         fix: "None there. Chase and Lev's deque has a SeqCst fence at that place, and so has this variant.",
         source: Source::OurReading,
         mutant: "museum-parlaylib-acquire",

@@ -1,5 +1,5 @@
-//! A pair, and one end of it that closes, is dropped or gives up as the other acts. What the last act of an end is decides
-//! whether the other still sees it.
+//! A pair, and one end of it that closes, is dropped or gives up as the other acts. What the last act of an end is
+//! decides whether the other still sees it.
 
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::hosts::wrap::trace::main_plays;
@@ -214,7 +214,7 @@ impl<H: ModelHost> Local<H> {
         // AcqRel: sees the future, and hands on what was done before the abort.
         let found = self.state.swap(SCHEDULED | CANCELLED, AcqRel);
         if is_wrong("museum-tokio-3929") && found == IDLE {
-            // Nobody runs it: `shutdown`, here and now.
+            // No thread runs it: `shutdown`, here and now.
             self.drop_future();
         }
         if found == IDLE {
@@ -359,7 +359,7 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("museum-async-oneshot-9"), by ASYNC_ONESHOT => [Rc11, Sc, Loom];
     "museum-diem-4479": "a receiver counts the senders by the handles of the memory that they share",
         variant("museum-diem-4479"), by LIBRA => [Rc11, Sc, Loom];
-    "museum-tokio-3929": "a thread that aborts a task that nobody runs drops its future",
+    "museum-tokio-3929": "a thread that aborts a task that no thread runs drops its future",
         variant("museum-tokio-3929"), by LOCAL => [Rc11, Sc, Loom];
     "museum-tokio-8260": "a reservation that is dropped gives its permits back and wakes no receiver",
         variant("museum-tokio-8260"), by RESERVED => [Rc11, Sc, Loom];
@@ -373,8 +373,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/issues/4225",
         year: 2021,
         people: "A panic in a oneshot's send every few seconds, and memory that was damaged (RUSTSEC-2021-0124).",
-        cause: "A sender writes the value and sets the bit for it. If the receiver has closed, the sender takes the value \
-                back; but a receiver that looks after the bit was set takes it, too.",
+        cause: "A sender writes the value and sets the bit for it. If the receiver has closed, the sender takes the \
+                value back; but a receiver that looks after the bit was set takes it, too.",
         fix: "The bit is not set if the channel is closed (#4226).",
         source: Source::Read,
         mutant: "museum-tokio-4225",
@@ -385,8 +385,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/irrustible/async-oneshot/issues/9",
         year: 2020,
         people: "Found in a review: a receiver might never wake up.",
-        cause: "The receiver looks at the state, and leaves its waker then. If the sender is dropped in between, it finds no \
-                waker, and the receiver does not look again.",
+        cause: "The receiver looks at the state, and leaves its waker then. If the sender is dropped in between, it \
+                finds no waker, and the receiver does not look again.",
         fix: "The receiver looks at what was there when it left its waker. How the project did it was not seen.",
         source: Source::Read,
         mutant: "museum-async-oneshot-9",
@@ -409,7 +409,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/issues/3929",
         year: 2021,
         people: "Safe code could drop on one thread what belongs to another.",
-        cause: "abort drops the future itself if nobody runs the task. But a local task's future may not leave its thread.",
+        cause: "abort drops the future itself if no thread runs the task. But a local task's future may not leave its \
+                thread.",
         fix: "An abort only marks the task and schedules it; its own thread drops the future. So the variant has it.",
         source: Source::Read,
         mutant: "museum-tokio-3929",
@@ -420,8 +421,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/pull/8260",
         year: 2026,
         people: "A receiver of a closed channel hung, though nothing was left that it could wait for.",
-        cause: "A reservation of several permits that got some of them and is then dropped gives them back to the semaphore, \
-                on a way that does not wake the receiver. OwnedPermit::release had the same hole (#8075).",
+        cause: "A reservation of several permits that got some of them and is then dropped gives them back to the \
+                semaphore, on a way that does not wake the receiver. OwnedPermit::release had the same hole (#8075).",
         fix: "A guard wakes the receiver if the channel is closed and nothing is out any more.",
         source: Source::Read,
         mutant: "museum-tokio-8260",

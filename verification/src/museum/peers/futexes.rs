@@ -1,4 +1,4 @@
-//! Locks that sleep in the system. Who wakes wants to spare the system call, and asks a count of sleepers first; then it
+//! Locks that sleep in the system. The waker spares the system call: it reads a count of sleepers first; then it
 //! is the handshake of `dekker` again, with a lock or an exchange on one side that is taken for a barrier.
 
 use crate::hosts::model_host::ModelHost;
@@ -27,7 +27,7 @@ impl<H: ModelHost> Folly<H> {
         // SeqCst: as folly has it. It is no barrier for the read below.
         self.count.fetch_add(1, SeqCst);
         if !is_wrong("museum-folly-2649") {
-            // `count/flag`, who parks.
+            // `count/flag`, the parker.
             store_load::<H>();
         }
         // Relaxed: the user's own choice, in `toPark`; the barrier has to do.
@@ -42,7 +42,7 @@ impl<H: ModelHost> Folly<H> {
         // Relaxed: the user's own choice; the barrier has to do.
         self.flag.store(1, Relaxed);
         if !is_wrong("museum-folly-ff7ab9d") {
-            // `count/flag`, who unparks.
+            // `count/flag`, the unparker.
             store_load::<H>();
         }
         // SeqCst: as folly has it. It is no barrier for the store above.
@@ -67,7 +67,7 @@ struct Tbb<H: ModelHost> {
     flag: Atomic<H, u64>,
     /// `concurrent_monitor`: is the waiter in the list?
     waiters: H::Lock<bool>,
-    /// How long the list is, for who does not hold its lock.
+    /// How long the list is, for threads that do not hold its lock.
     len: Atomic<H, u64>,
     parker: H::Parker,
 }
@@ -81,7 +81,7 @@ impl<H: ModelHost> Tbb<H> {
         })
     }
 
-    /// `lock`, by who comes when it is taken.
+    /// `lock`, by a thread that finds it taken.
     fn lock(&self) -> &'static str {
         // Acquire: takes the lock.
         if self.flag.swap(1, Acquire) == 0 {
@@ -93,7 +93,7 @@ impl<H: ModelHost> Tbb<H> {
             // Relaxed: the barrier orders it.
             self.len.store(1, Relaxed);
         });
-        // `flag/waiters`, who waits.
+        // `flag/waiters`, the waiter.
         store_load::<H>();
         // Relaxed: the barrier orders it. If the lock is free: `cancel_wait`; else `commit_wait`.
         let waits = self.flag.load(Relaxed) == 1 || !self.takes_out();
@@ -110,7 +110,7 @@ impl<H: ModelHost> Tbb<H> {
         // SeqCst: lets go of the lock. An exchange, but no barrier for another word.
         self.flag.swap(0, SeqCst);
         if !is_wrong("museum-onetbb-2136") {
-            // `flag/waiters`, who lets go.
+            // `flag/waiters`, the unlocker.
             store_load::<H>();
         }
         // Relaxed: a look without the list's lock; the barrier orders it.
@@ -134,7 +134,7 @@ fn a_mutex_is_unlocked_as_a_thread_waits<H: ModelHost>() -> String {
     end.to_owned()
 }
 
-/// brpc's `ParkingLot`, where idle workers sleep; with the option not to signal when nobody waits.
+/// brpc's `ParkingLot`, where idle workers sleep; with the option not to signal when no worker waits.
 struct Brpc<H: ModelHost> {
     tasks: Atomic<H, u64>,
     /// `_pending_signal`.
@@ -149,10 +149,10 @@ impl<H: ModelHost> Brpc<H> {
     fn push(&self) {
         // Release: publishes the task.
         self.tasks.store(1, Release);
-        // Release: who reads this sees the task.
+        // Release: a worker that reads this sees the task.
         self.signals.fetch_add(2, Release);
         if !is_wrong("museum-brpc-3539") {
-            // `signals/waiters`, who signals.
+            // `signals/waiters`, the signaller.
             store_load::<H>();
         }
         // Relaxed: the barrier orders it.
@@ -172,7 +172,7 @@ impl<H: ModelHost> Brpc<H> {
         // Relaxed: the barrier orders it.
         self.waiters.fetch_add(1, Relaxed);
         if !is_wrong("museum-brpc-3539") {
-            // `signals/waiters`, who waits.
+            // `signals/waiters`, the waiter.
             store_load::<H>();
         }
         // Relaxed: the system compares the word with what the worker remembers.
@@ -216,7 +216,7 @@ impl<H: ModelHost> Linux<H> {
         // Release: lets go of the lock.
         self.word.swap(0, Release);
         if !is_wrong("museum-linux-private-futex") {
-            // `word/waiters`, who wakes: `get_futex_key` is to be a barrier, for whatever kind of futex.
+            // `word/waiters`, the waker: `get_futex_key` is to be a barrier, for whatever kind of futex.
             store_load::<H>();
         }
         // Relaxed: `hb_waiters_pending`; the barrier orders it.
@@ -225,11 +225,11 @@ impl<H: ModelHost> Linux<H> {
         }
     }
 
-    /// `futex_wait`, by who found the word locked.
+    /// `futex_wait`, by a thread that found the word locked.
     fn lock(&self) -> bool {
         // Relaxed: `hb_waiters_inc`, and the barrier after it.
         self.waiters.fetch_add(1, Relaxed);
-        // `word/waiters`, who waits.
+        // `word/waiters`, the waiter.
         store_load::<H>();
         // Relaxed: read under the bucket's lock; the barrier orders it.
         let slept = self.bucket.wait(|| self.word.load(Relaxed) == 1);
@@ -266,9 +266,9 @@ impl<H: ModelHost> Libcxx<H> {
     fn notify(&self) {
         // Release: the program's own.
         self.value.store(1, Release);
-        // Release: who waits and reads this sees the value.
+        // Release: a waiter that reads this sees the value.
         self.state.fetch_add(1, Release);
-        // `state/waiters`, who notifies.
+        // `state/waiters`, the notifier.
         store_load::<H>();
         // SeqCst: as libc++ has it.
         if self.waiters.load(SeqCst) > 0 {
@@ -287,7 +287,7 @@ impl<H: ModelHost> Libcxx<H> {
         // SeqCst: as libc++ has it. It is no barrier for the system's read of another word.
         self.waiters.fetch_add(1, SeqCst);
         if !is_wrong("museum-libcxx-109290") {
-            // `state/waiters`, who waits.
+            // `state/waiters`, the waiter.
             store_load::<H>();
         }
         // Relaxed: the system compares, and promises no more.
@@ -360,18 +360,18 @@ pub const MODELS: &[Model] = &[
 /// The variants.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "museum";
-    "museum-folly-ff7ab9d": "who unparks has no barrier between its store and the count of those parked",
+    "museum-folly-ff7ab9d": "the unparker has no barrier between its store and the count of those parked",
         variant("museum-folly-ff7ab9d"), by FOLLY => [Rc11, Tso, Loom];
     // TSO sees nothing wrong: on a PC the count's exchange is a barrier.
-    "museum-folly-2649": "who parks has no barrier between counting itself and its last look",
+    "museum-folly-2649": "the parker has no barrier between counting itself and its last look",
         variant("museum-folly-2649"), by FOLLY => [Rc11, Loom];
-    "museum-onetbb-2136": "who unlocks a mutex by an exchange has no barrier before it looks for waiters",
+    "museum-onetbb-2136": "a thread that unlocks a mutex by an exchange has no barrier before it looks for waiters",
         variant("museum-onetbb-2136"), by TBB => [Rc11, Loom];
-    "museum-brpc-3539": "neither who signals nor who waits has a barrier",
+    "museum-brpc-3539": "neither the signaller nor the waiter has a barrier",
         variant("museum-brpc-3539"), by BRPC => [Rc11, Loom];
-    "museum-linux-private-futex": "futex_wake has no barrier before it looks whether anybody waits",
+    "museum-linux-private-futex": "futex_wake has no barrier before it looks whether a thread waits",
         variant("museum-linux-private-futex"), by LINUX => [Rc11, Loom];
-    "museum-libcxx-109290": "who waits takes its count's exchange, or the system, for a barrier",
+    "museum-libcxx-109290": "the waiter takes its count's exchange, or the system, for a barrier",
         variant("museum-libcxx-109290"), by LIBCXX => [Rc11, Loom];
 };
 
@@ -383,8 +383,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/facebook/folly/commit/ff7ab9d",
         year: 2021,
         people: "A thread parked for ever, though the flag that it waits for was raised.",
-        cause: "unpark reads the count of those parked, SeqCst. That orders it among SeqCst accesses only, and the caller's \
-                store need not be one.",
+        cause: "unpark reads the count of those parked, SeqCst. That orders it among SeqCst accesses only, and the \
+                caller's store need not be one.",
         fix: "A SeqCst fence in unpark, before the count is read.",
         source: Source::Told,
         mutant: "museum-folly-ff7ab9d",
@@ -394,7 +394,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "folly",
         issue: "https://github.com/facebook/folly/issues/2649",
         year: 2026,
-        people: "Found by reading; nobody has seen it happen.",
+        people: "Found by reading; it has not been seen to happen.",
         cause: "The same in park: a SeqCst exchange counts the thread, and its last look is at the caller's word, with \
                 whatever ordering the caller likes. Taking the bucket's lock in between is no barrier.",
         fix: "The mirror fence is proposed (#2700), and not merged as this is written.",
@@ -407,8 +407,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/uxlfoundation/oneTBB/pull/2136",
         year: 2026,
         people: "On AArch64 a thread slept for ever on a mutex that was free.",
-        cause: "unlock is an exchange, and then a Relaxed look at the list of waiters. The comment beside it asks for a \
-                full barrier; an exchange is none for another word.",
+        cause: "unlock is an exchange, and then a Relaxed look at the list of waiters. The comment beside it asks for \
+                a full barrier; an exchange is none for another word.",
         fix: "A SeqCst fence before the list is looked at.",
         source: Source::Read,
         mutant: "museum-onetbb-2136",
@@ -418,9 +418,9 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "brpc",
         issue: "https://github.com/apache/brpc/pull/3539",
         year: 2026,
-        people: "With the option not to signal when nobody waits, a worker slept until some later signal.",
-        cause: "The signals and the count of waiters are two words, both Relaxed as far as each other is concerned: each \
-                side may read the other's old value.",
+        people: "With the option not to signal when no worker waits, a worker slept until some later signal.",
+        cause: "The signals and the count of waiters are two words, both Relaxed as far as each other is concerned: \
+                each side may read the other's old value.",
         fix: "A barrier on both sides.",
         source: Source::Read,
         mutant: "museum-brpc-3539",
@@ -430,9 +430,9 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "Linux",
         issue: "commit 76835b0ebf8a (futex: Ensure get_futex_key_refs() always implies a barrier)",
         year: 2014,
-        people: "Android programs on ARM64 stood still, each thread waiting for a mutex that nobody held.",
-        cause: "futex_wake was made to return early if nobody waits, and relies on a barrier inside of another function. \
-                For a private futex that function does nothing, and so is no barrier.",
+        people: "Android programs on ARM64 stood still, each thread waiting for a mutex that no thread held.",
+        cause: "futex_wake was made to return early if no thread waits, and relies on a barrier inside of another \
+                function. For a private futex that function does nothing, and so is no barrier.",
         fix: "An explicit barrier in the path of private futexes.",
         source: Source::Told,
         mutant: "museum-linux-private-futex",
@@ -443,8 +443,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/llvm/llvm-project/issues/109290",
         year: 2024,
         people: "Found with herd7; possible on PowerPC, and on ARM with the newer instructions.",
-        cause: "wait counts itself and lets the system compare another word; it was believed that the system's call, or \
-                the SeqCst exchange before it, is a barrier.",
+        cause: "wait counts itself and lets the system compare another word; it was believed that the system's call, \
+                or the SeqCst exchange before it, is a barrier.",
         fix: "A SeqCst fence before the system is called (#146267).",
         source: Source::Read,
         mutant: "museum-libcxx-109290",

@@ -78,7 +78,7 @@ impl<H: ModelHost> WordLock<H> {
     /// Takes the lock, adds, and lets go.
     fn add(&self, may_queue: bool) -> &'static str {
         let mut end = "at once";
-        // Acquire: comes after who had it. Relaxed: on to `lock_slow`.
+        // Acquire: comes after the last owner. Relaxed: on to `lock_slow`.
         while self.state.compare_exchange(0, LOCKED, Acquire, Relaxed).is_err() {
             end = "later";
             // `lock_slow`. Relaxed: only what to try.
@@ -101,7 +101,7 @@ impl<H: ModelHost> WordLock<H> {
             }
         }
         self.data.set(self.data.get() + 1);
-        // Release: whoever has it next comes after this.
+        // Release: the next owner comes after this.
         if self.state.swap(0, Release) & QUEUED != 0 {
             self.parker.unpark();
         }
@@ -204,8 +204,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/Amanieu/parking_lot/pull/260",
         year: 2020,
         people: "The thread sanitizer complained of the lock's own tests (#257).",
-        cause: "A writer takes its bit, and waits until no reader is left. That it reads Relaxed: it knows that they are gone, \
-                and need not come after what they read.",
+        cause: "A writer takes its bit, and waits until no reader is left. That it reads Relaxed: it knows that they \
+                are gone, and need not come after what they read.",
         fix: "Acquire in wait_for_readers.",
         source: Source::Read,
         mutant: "museum-parking-lot-257",
@@ -215,7 +215,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "parking_lot",
         issue: "https://github.com/Amanieu/parking_lot/pull/292",
         year: 2021,
-        people: "Somebody tried his own locks with the thread sanitizer, and parking_lot's beside them, as those that are right.",
+        people: "A user tried his own locks with the thread sanitizer, and parking_lot's beside them as the reference.",
         cause: "The slow way of the little lock that guards the queues takes it by an exchange that is only Release.",
         fix: "Stronger orderings, on the slow ways of lock and unlock.",
         source: Source::Read,
@@ -227,8 +227,9 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/crossbeam-rs/crossbeam/pull/98",
         year: 2016,
         people: "Found by reading.",
-        cause: "A pusher writes the value, sets a flag Relaxed, and unparks; the receiver looks at the flag. It relies on the \
-                unpark for the ordering, but park may return without one, and the flag may be seen before any park.",
+        cause: "A pusher writes the value, sets a flag Relaxed, and unparks; the receiver looks at the flag. It relies \
+                on the unpark for the ordering, but park may return without one, and the flag may be seen before any \
+                park.",
         fix: "Release and Acquire at the flag.",
         source: Source::Read,
         mutant: "museum-crossbeam-97",

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 struct Tokio<H: ModelHost> {
     /// The core, if it lies there to be taken.
     core: Atomic<H, u64>,
-    /// The core's run queue; whoever has the core writes it.
+    /// The core's run queue; the worker that has the core writes it.
     queue: Atomic<H, u64>,
     answer: Atomic<H, u64>,
     worker: H::Parker,
@@ -333,7 +333,7 @@ const BETWEEN: &str = "museum::hew_2830::a_task_is_pushed_between_look_and_sleep
 pub const MODELS: &[Model] = &[
     crate::model!("museum::tokio_7877::a_task_blocks_while_another_is_deferred",
         a_task_blocks_while_another_is_deferred,
-        claim: "a task that blocks its thread leaves the tasks deferred there to who takes the core",
+        claim: "a task that blocks its thread leaves the tasks deferred there to the thread that takes the core",
         size: "2 threads, 2 tasks",
         invariants: [],
         must_reach: ["there already", "waited for"],
@@ -352,7 +352,7 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), sc()]),
     crate::model!("museum::async_executor_104::a_task_is_spawned_by_a_thread_that_leaves",
         a_task_is_spawned_by_a_thread_that_leaves,
-        claim: "a task lies where somebody who goes on looks",
+        claim: "a task lies where a thread that goes on looks",
         size: "2 threads, 1 task",
         invariants: [],
         must_reach: ["slept 0 times", "slept 1 times"],
@@ -398,8 +398,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/issues/7877",
         year: 2026,
         people: "A task that waits in block_in_place for another one's answer waited for ever under load.",
-        cause: "A task that has used up its turn is deferred, and its waker kept by the thread. The thread gives its core \
-                to another and blocks; the waker stays behind. (The same in 2022, #5251, and 2025, #7216.)",
+        cause: "A task that has used up its turn is deferred, and its waker kept by the thread. The thread gives its \
+                core to another and blocks; the waker stays behind. (The same in 2022, #5251, and 2025, #7216.)",
         fix: "What is deferred is woken before the thread blocks (#7879).",
         source: Source::Read,
         mutant: "museum-tokio-7877",
@@ -410,8 +410,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/BVE-Reborn/switchyard/issues/5",
         year: 2020,
         people: "A task that is bound to its thread was not run again after a wake.",
-        cause: "All threads of the pool sleep on one condition, and a wake goes to any of them. That one finds no task of \
-                its own and sleeps again.",
+        cause: "All threads of the pool sleep on one condition, and a wake goes to any of them. That one finds no task \
+                of its own and sleeps again.",
         fix: "A wake has to go to the thread that owns the task.",
         source: Source::Read,
         mutant: "museum-switchyard-5",
@@ -432,10 +432,10 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "flume",
         issue: "https://github.com/n0-computer/iroh/pull/2536",
         year: 2024,
-        people: "iroh's tests hung one time in a thousand: a message lay in the channel, and its receiver slept. iroh left \
-                 flume for that.",
-        cause: "A receiver inside of select! may be dropped after it was woken and before it has looked. Its wake is lost \
-                with it, unless it is passed on. Which line of flume lets that happen was not found out there.",
+        people: "iroh's tests hung one time in a thousand: a message lay in the channel, and its receiver slept. iroh \
+                 left flume for that.",
+        cause: "A receiver inside of select! may be dropped after it was woken and before it has looked. Its wake is \
+                lost with it, unless it is passed on. Which line of flume lets that happen was not found out there.",
         fix: "iroh took another channel.",
         source: Source::OurReading,
         mutant: "museum-flume-cancel",
@@ -446,8 +446,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/smol-rs/async-executor/pull/104",
         year: 2024,
         people: "Bevy hung; the release was withdrawn.",
-        cause: "For speed a task was put into a queue of the thread that spawns it. If from then on only others poll the \
-                executor, by tick, nobody looks there.",
+        cause: "For speed a task was put into a queue of the thread that spawns it. If from then on only others poll \
+                the executor, by tick, no thread looks there.",
         fix: "The queues of threads were taken out again.",
         source: Source::Read,
         mutant: "museum-async-executor-104",
@@ -458,8 +458,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/bloomberg/ntf-core/pull/395",
         year: 2026,
         people: "A functor was not run until the next one came.",
-        cause: "A thread asks the queue whether it is empty, takes the lock of a condition, and waits. The functor and its \
-                signal came in between.",
+        cause: "A thread asks the queue whether it is empty, takes the lock of a condition, and waits. The functor and \
+                its signal came in between.",
         fix: "It asks again under the condition's lock.",
         source: Source::Read,
         mutant: "museum-ntf-core-395",
@@ -470,8 +470,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/hew-lang/hew/issues/2830",
         year: 2026,
         people: "A task was now and then ten milliseconds late: the sleep has a timeout, which hid the bug.",
-        cause: "Under the condition's lock a worker looks only whether all is over, not whether there is work; and who \
-                wakes does not take that lock.",
+        cause: "Under the condition's lock a worker looks only whether all is over, not whether there is work; and the \
+                waker does not take that lock.",
         fix: "The waker takes the lock, and the sleeper looks at the queues under it.",
         source: Source::Read,
         mutant: "museum-hew-2830",

@@ -1,6 +1,6 @@
-//! Who waits goes on as soon as it may, and its memory with it: the last store of who wakes is the last moment in which
-//! that memory is there. What it says on the stack of who waits is a cell here, which its owner uses for something else
-//! when it goes on.
+//! A waiter goes on as soon as it may, and its memory with it: the waker's last store is the last moment in which that
+//! memory is there. What would be on the waiter's stack is a cell here, which its owner uses for something else when it
+//! goes on.
 
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::hosts::wrap::trace::main_plays;
@@ -27,12 +27,12 @@ struct Rayon<H: ModelHost> {
     fields: H::Cell<u64>,
     /// The waiting worker's own memory, in which its handle of the pool is.
     worker: H::Cell<u64>,
-    /// The pool, which lives on: somebody sleeps there, or nobody.
+    /// The pool, which lives on: a thread sleeps there, or none.
     parker: H::Parker,
 }
 
 impl<H: ModelHost> Rayon<H> {
-    /// `Latch::set`, by who has done the job.
+    /// `Latch::set`, by the worker that has done the job.
     fn set(&self) {
         if !is_wrong("museum-rayon-739") {
             // All that is needed is read before the latch is set.
@@ -80,7 +80,7 @@ fn a_latch_is_set_as_its_owner_looks<H: ModelHost>() -> String {
     end.to_owned()
 }
 
-/// `std::thread::scope`: its data are on the stack of who waits for all threads.
+/// `std::thread::scope`: its data are on the stack of the thread that waits for all others.
 struct Scope<H: ModelHost> {
     /// `num_running_threads`.
     running: Atomic<H, u64>,
@@ -139,7 +139,7 @@ impl<H: ModelHost> Shared<H> {
     /// One handle is used, and dropped.
     fn uses_and_drops(&self) {
         self.data.set(self.data.get() + 1);
-        // Release: who finds itself alone comes after this use.
+        // Release: a thread that finds itself alone comes after this use.
         self.strong.fetch_sub(1, Release);
     }
 
@@ -180,7 +180,7 @@ const WAITED: u64 = 2;
 impl<H: ModelHost> RawMutex<H> {
     /// `_PyRawMutex_UnlockSlow`: takes the waiter out of the list, and then wakes it.
     fn unlock(&self) {
-        // AcqRel: lets go of the lock, and sees who waits.
+        // AcqRel: lets go of the lock, and sees the waiter.
         if self.state.swap(FREE, AcqRel) == WAITED {
             read::<H>(&self.semaphore, "the semaphore");
             self.parker.unpark();
@@ -189,7 +189,7 @@ impl<H: ModelHost> RawMutex<H> {
 
     /// `_PyRawMutex_LockSlow`.
     fn lock(&self) -> &'static str {
-        // AcqRel: shows the semaphore to who unlocks.
+        // AcqRel: shows the semaphore to the unlocker.
         if self.state.compare_exchange(HELD, WAITED, AcqRel, Acquire).is_err() {
             return "free";
         }
@@ -197,7 +197,7 @@ impl<H: ModelHost> RawMutex<H> {
         let is_interrupted = H::choose(2) == 0;
         // Acquire: takes the lock, if it is free by now.
         let is_free = is_interrupted && self.state.load(Acquire) == FREE;
-        // But who has unlocked it is still to wake this thread, by the semaphore.
+        // But the unlocker is still to wake this thread, by the semaphore.
         if !(is_free && is_wrong("museum-cpython-148820")) {
             self.parker.park();
             // Acquire: as above.
@@ -227,7 +227,7 @@ const SHARED: &str = "museum::rust_51780::one_handle_is_dropped_as_the_other_ask
 /// The variants' models.
 pub const MODELS: &[Model] = &[
     crate::model!("museum::rayon_739::a_latch_is_set_as_its_owner_looks", a_latch_is_set_as_its_owner_looks,
-        claim: "who sets a latch touches nothing of its owner's afterwards",
+        claim: "a worker that sets a latch touches nothing of its owner's afterwards",
         size: "2 threads, 1 latch",
         invariants: [],
         must_reach: ["saw it", "woken"],
@@ -240,14 +240,14 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), sc()]),
     crate::model!("museum::cpython_148820::a_waiter_is_interrupted_as_it_is_woken",
         a_waiter_is_interrupted_as_it_is_woken,
-        claim: "a waiter that is interrupted stays until it is woken, if somebody is about to wake it",
+        claim: "a waiter that is interrupted stays until it is woken, if a waker is about to wake it",
         size: "2 threads, 1 lock, 1 interrupt",
         invariants: [],
         must_reach: ["free", "woken", "interrupted"],
         runs: [rc11(), sc()]),
     crate::model!("museum::rust_51780::one_handle_is_dropped_as_the_other_asks",
         one_handle_is_dropped_as_the_other_asks,
-        claim: "who finds itself to hold the only handle comes after every use of the others",
+        claim: "a thread that finds itself to hold the only handle comes after every use of the others",
         size: "2 threads, 2 handles",
         invariants: [],
         must_reach: ["alone true data 2", "alone false data 1"],
@@ -257,9 +257,9 @@ pub const MODELS: &[Model] = &[
 /// The variants.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "museum";
-    "museum-rayon-739": "who sets a latch reads from it afterwards whom to wake",
+    "museum-rayon-739": "a worker that sets a latch reads from it afterwards whom to wake",
         variant("museum-rayon-739"), by RAYON => [Rc11, Sc, Loom];
-    "museum-rayon-929": "who sets a latch reaches the pool by the waiting worker's own handle",
+    "museum-rayon-929": "a worker that sets a latch reaches the pool by the waiting worker's own handle",
         variant("museum-rayon-929"), by RAYON => [Rc11, Sc, Loom];
     "museum-rust-98498": "the last thread of a scope reads from it whom to wake, when it has said that it ends",
         variant("museum-rust-98498"), by SCOPE => [Rc11, Sc, Loom];
@@ -278,8 +278,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/rayon-rs/rayon/issues/739",
         year: 2020,
         people: "Programs with two pools crashed under load; a second team met it months later (#768).",
-        cause: "The latch is on the waiting worker's stack. As soon as it is set the worker may go on; whom to wake was \
-                read from the latch after that.",
+        cause: "The latch is on the waiting worker's stack. As soon as it is set the worker may go on; whom to wake \
+                was read from the latch after that.",
         fix: "Every field is read before the latch is set (#740).",
         source: Source::Read,
         mutant: "museum-rayon-739",
@@ -290,8 +290,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/rayon-rs/rayon/issues/929",
         year: 2022,
         people: "Crashes again, after the latches were written anew (also #913).",
-        cause: "The latch's field was read in time, but it borrows the pool's handle from the waiting worker, and that one \
-                may end as soon as it sees the latch.",
+        cause: "The latch's field was read in time, but it borrows the pool's handle from the waiting worker, and that \
+                one may end as soon as it sees the latch.",
         fix: "The setter uses its own hold of the pool (#934).",
         source: Source::Read,
         mutant: "museum-rayon-929",
@@ -302,8 +302,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/rust-lang/rust/issues/98498",
         year: 2022,
         people: "Miri reported a race in every program that uses scoped threads, now and then.",
-        cause: "The last thread counts itself out and then wakes the main thread by a handle inside of the scope, which the \
-                main thread may have left: park may wake spuriously, or was never called.",
+        cause: "The last thread counts itself out and then wakes the main thread by a handle inside of the scope, \
+                which the main thread may have left: park may wake spuriously, or was never called.",
         fix: "The scope's data are counted, and live as long as anybody uses them (#98503).",
         source: Source::Read,
         mutant: "museum-rust-98498",
@@ -314,8 +314,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/python/cpython/pull/148885",
         year: 2026,
         people: "The interpreter stopped with a fatal error from its own lock.",
-        cause: "Who unlocks takes the waiter out of the list, and then posts the semaphore on its stack. If a signal ends \
-                the wait in between, the waiter finds the lock free, goes on, and destroys the semaphore.",
+        cause: "The unlocker takes the waiter out of the list, and then posts the semaphore on its stack. If a signal \
+                ends the wait in between, the waiter finds the lock free, goes on, and destroys the semaphore.",
         fix: "The waiter waits on until it is really posted.",
         source: Source::Read,
         mutant: "museum-cpython-148820",
@@ -326,7 +326,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/rust-lang/rust/issues/51780",
         year: 2018,
         people: "Found as Arc was being proved correct.",
-        cause: "get_mut reads the count Relaxed: it may find itself alone without coming after the last use by another.",
+        cause: "get_mut reads the count Relaxed: it may find itself alone without coming after the last use by \
+                another.",
         fix: "Acquire (#52031).",
         source: Source::Read,
         mutant: "museum-rust-51780",

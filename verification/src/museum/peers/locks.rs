@@ -1,4 +1,4 @@
-//! Locks that wake too few: a bit or a count in the lock's word says that somebody waits, and is read or changed at the
+//! Locks that wake too few: a bit or a count in the lock's word says that a thread waits, and is read or changed at the
 //! wrong moment. All of these a patient test on any machine may find.
 
 use crate::hosts::model_host::ModelHost;
@@ -123,7 +123,8 @@ impl<H: ModelHost> Fex<H> {
 
     /// `lock_shared`, until no writer has the lock; how many times it slept.
     fn read(&self) -> u32 {
-        // The half that the system compares. It must hold the reader's own bit: who clears that has woken all there were.
+        // The half that the system compares. It must hold the reader's own bit: the thread that clears it has woken all
+        // readers.
         let watched = if is_wrong("museum-fex-5161") { WRITE_OWNED } else { WRITE_OWNED | READ_WAITER };
         let mut slept = 0;
         // Acquire: sees what the writer did.
@@ -188,7 +189,7 @@ impl<H: ModelHost> ParkingLot<H> {
         }
     }
 
-    /// `wait_for_readers`, with a timeout; and whoever gets the lock unlocks it.
+    /// `wait_for_readers`, with a timeout; and unlocks if it gets the lock.
     fn try_write_for(&self) -> &'static str {
         // AcqRel: says that it waits, or takes the lock.
         let waits = self.state.compare_exchange(WRITER | READER, WRITER | READER | PARKED, AcqRel, Acquire).is_ok();
@@ -233,7 +234,7 @@ fn a_writer_gives_up_as_the_last_reader_leaves<H: ModelHost>() -> String {
     H::join(reader);
     // Relaxed: all are done.
     let state = lock.state.load(Relaxed);
-    assert!(state == 0, "nobody has the lock, and its word is {state:#x}");
+    assert!(state == 0, "no thread has the lock, and its word is {state:#x}");
     end.to_owned()
 }
 
@@ -274,7 +275,7 @@ pub const MODELS: &[Model] = &[
 /// The variants.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "museum";
-    "museum-asterinas-1303": "who leaves the lock takes what was there before for what is there now",
+    "museum-asterinas-1303": "a thread that leaves the lock takes what was there before for what is there now",
         variant("museum-asterinas-1303"), by ASTERINAS => [Rc11, Sc, Loom];
     "museum-unikraft-1763": "futex_wait compares the word before it takes the list's lock",
         variant("museum-unikraft-1763"), by UNIKRAFT => [Rc11, Sc, Loom];
@@ -291,8 +292,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "Asterinas",
         issue: "https://github.com/asterinas/asterinas/issues/1303",
         year: 2024,
-        people: "A writer slept on a lock that nobody held.",
-        cause: "fetch_sub returns what was there before; whether anybody is to be woken was decided as if it returned what \
+        people: "A writer slept on a lock that no thread held.",
+        cause: "fetch_sub returns what was there before; whether to wake a thread was decided as if it returned what \
                 is left.",
         fix: "Compare with what the last one finds.",
         source: Source::Read,
@@ -304,8 +305,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/unikraft/unikraft/pull/1763",
         year: 2026,
         people: "Any mutex or condition of a program could stand still for ever.",
-        cause: "futex_wait compared the word, and then took the lock of the list of waiters. A wake in between finds nobody \
-                in the list.",
+        cause: "futex_wait compared the word, and then took the lock of the list of waiters. A wake in between finds \
+                no waiter in the list.",
         fix: "The word is compared under the lock.",
         source: Source::Read,
         mutant: "museum-unikraft-1763",
@@ -317,7 +318,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         year: 2025,
         people: "Now and then an emulated program stood still.",
         cause: "A reader's bit lay in the half of the word that it does not watch. A writer clears the bit and wakes, \
-                another takes the lock at once: the reader, which had not slept yet, sees no change, and sleeps without a bit.",
+                another takes the lock at once: the reader, which had not slept yet, sees no change, and sleeps \
+                without a bit.",
         fix: "The bit moves to the half that is watched.",
         source: Source::Read,
         mutant: "museum-fex-5161",
@@ -328,8 +330,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/Amanieu/parking_lot/issues/465",
         year: 2025,
         people: "A server locked up about once an hour; the lock's word was full of ones.",
-        cause: "A writer that waits with a timeout clears its bit when the time is over, without the queue's lock. The last \
-                reader clears it as well, and a bit that is subtracted twice borrows from all above it.",
+        cause: "A writer that waits with a timeout clears its bit when the time is over, without the queue's lock. The \
+                last reader clears it as well, and a bit that is subtracted twice borrows from all above it.",
         fix: "The bit is cleared under the queue's lock (#466).",
         source: Source::Read,
         mutant: "museum-parking-lot-465",

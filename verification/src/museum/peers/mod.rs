@@ -1,13 +1,13 @@
 //! Bugs of other schedulers, queues and locks, a file a family.
 //!
-//! Each is made again as one wrong line. Where a mutant of the kernel has that line already, the exhibit names it. Where
-//! not, there is a variant: a small copy of the code that had the bug, as true to its protocol as it is short, which holds
-//! until the line is switched on. What each step is in the original stands beside it.
+//! Each is made again as one wrong line. Where a mutant of the kernel has that line already, the exhibit names it.
+//! Where not, there is a variant: a small copy of the code that had the bug, as true to its protocol as it is short,
+//! which holds until the line is switched on. What each step is in the original stands beside it.
 //!
-//! Which engine kills a variant tells what kind of bug it was. If SC kills it, two steps were in the wrong order, or one was
-//! missing: patience and a single core could have shown it. If TSO is the first to, a store waited in its buffer: any PC
-//! can show it. If only RC11 does, it takes a machine that is weaker than a PC, or a compiler that makes use of what it
-//! may do; most of those were found when people moved to ARM.
+//! Which engine kills a variant tells what kind of bug it was. If SC kills it, two steps were in the wrong order, or
+//! one was missing: patience and a single core could have shown it. If TSO is the first to, a store waited in its
+//! buffer: any PC can show it. If only RC11 does, it takes a machine that is weaker than a PC, or a compiler that makes
+//! use of what it may do; most of those were found when people moved to ARM.
 
 pub mod blocks;
 pub mod channels;
@@ -34,7 +34,7 @@ use spinpark_kernel::atomic::Atomic;
 use spinpark_kernel::host::{Lock, Parker};
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 
-/// What the system gives a lock to sleep on, for one sleeper: a bucket with a lock. Whoever is about to sleep looks once
+/// What the system gives a lock to sleep on, for one sleeper: a bucket with a lock. A thread about to sleep looks once
 /// more under that lock. It is a lock and no more: nothing here is a fence.
 struct Futex<H: ModelHost> {
     is_waited: H::Lock<bool>,
@@ -58,7 +58,7 @@ impl<H: ModelHost> Futex<H> {
         sleeps
     }
 
-    /// Wakes who sleeps, if anybody does.
+    /// Wakes the sleeper, if there is one.
     fn wake(&self) {
         if self.is_waited.with(std::mem::take) {
             self.parker.unpark();
@@ -71,7 +71,8 @@ fn set_bits<H: ModelHost>(word: &Atomic<H, u64>, bits: u64) -> u64 {
     // Relaxed: only what to try first.
     let mut found = word.load(Relaxed);
     loop {
-        // AcqRel: publishes what its caller did, and sees what was done before the word was written. Relaxed: tried again.
+        // AcqRel: publishes what its caller did, and sees what was done before the word was written. Relaxed: tried
+        // again.
         match word.compare_exchange(found, found | bits, AcqRel, Relaxed) {
             Ok(was) => return was,
             Err(now) => found = now,

@@ -1,5 +1,5 @@
-//! tokio's `Notify`, and its `broadcast`: who was there when the call began is woken by it, and nobody else; and what was
-//! stored for the next who asks stays there.
+//! tokio's `Notify`, and its `broadcast`: a call wakes exactly the waiters that were there when it began; and a permit
+//! that was stored stays there for the next waiter.
 
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
@@ -80,7 +80,7 @@ fn a_notified_is_dropped_as_two_notify<H: ModelHost>() -> String {
     });
     H::join(notifier);
     let state = notify.with(|notify| notify.state);
-    assert!(state == State::Notified, "notify_one was called, and whoever waits next waits for ever");
+    assert!(state == State::Notified, "notify_one was called, and the next waiter waits for ever");
     if was.is_some() { "woken, then dropped" } else { "dropped while it waits" }.to_owned()
 }
 
@@ -111,7 +111,7 @@ impl<H: ModelHost> Called<H> {
         })
     }
 
-    /// `notify_one`: nobody waits, so the lock is not needed.
+    /// `notify_one`: no task waits, so the lock is not needed.
     fn notify_one(&self) {
         // SeqCst: as tokio has it.
         let mut found = self.state.load(SeqCst);
@@ -141,9 +141,9 @@ struct Batches<H: ModelHost> {
 }
 
 struct Waiters {
-    /// Who waits: a number, the oldest first.
+    /// The waiters, each a number, the oldest first.
     list: Vec<u32>,
-    /// Who is woken already.
+    /// Those that are woken already.
     woken: Vec<u32>,
 }
 
@@ -200,7 +200,8 @@ struct Broadcast {
 /// The room.
 const CAPACITY: u64 = 1;
 
-/// `Drop for Receiver`: reads what was there when it began, so that the slots are free again; from which message to which.
+/// `Drop for Receiver`: reads what was there when it began, so that the slots are free again; from which message to
+/// which.
 fn drop_receiver<H: ModelHost>(channel: &H::Lock<Broadcast>) -> (u64, u64) {
     let mut next = 0;
     let until = channel.with(|channel| channel.tail);
@@ -236,7 +237,7 @@ const BROADCAST: &str = "museum::tokio_3434::a_slow_receiver_is_dropped_as_one_s
 /// The variants' models.
 pub const MODELS: &[Model] = &[
     crate::model!("museum::tokio_3652::a_notified_is_dropped_as_two_notify", a_notified_is_dropped_as_two_notify,
-        claim: "a permit stays until somebody uses it, though a future is dropped",
+        claim: "a permit stays until a waiter uses it, though a future is dropped",
         size: "2 threads, 1 waiter, 2 notifications",
         invariants: [],
         must_reach: ["woken, then dropped", "dropped while it waits"],
@@ -283,9 +284,9 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/pull/3652",
         year: 2021,
         people: "Found by reading: a task could wait for ever for a notification that was given.",
-        cause: "A Notified that is dropped sets the state to empty. That was right as long as only notify_one took it out of \
-                the list; notify_waiters does, too, and a permit that was stored after that is wiped out.",
-        fix: "The state is emptied only if it says that somebody waits.",
+        cause: "A Notified that is dropped sets the state to empty. That was right as long as only notify_one took it \
+                out of the list; notify_waiters does, too, and a permit that was stored after that is wiped out.",
+        fix: "The state is emptied only if it says that a task waits.",
         source: Source::Read,
         mutant: "museum-tokio-3652",
     },
@@ -295,8 +296,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/pull/3660",
         year: 2021,
         people: "Found by reading, and then by loom: a permit was lost.",
-        cause: "notify_waiters raises a number by a load and a store. The lock guards the number, but not the permit in the \
-                same word, which notify_one stores without the lock.",
+        cause: "notify_waiters raises a number by a load and a store. The lock guards the number, but not the permit \
+                in the same word, which notify_one stores without the lock.",
         fix: "An atomic addition.",
         source: Source::Read,
         mutant: "museum-tokio-3660",
@@ -307,8 +308,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/issues/5396",
         year: 2023,
         people: "One call of notify_waiters woke the same task twice.",
-        cause: "The waiters are woken in batches of 32, the lock open in between. A task that was woken and waits again is in \
-                the list when the next batch is taken.",
+        cause: "The waiters are woken in batches of 32, the lock open in between. A task that was woken and waits \
+                again is in the list when the next batch is taken.",
         fix: "The list is taken as a whole when the call begins (#5458).",
         source: Source::Read,
         mutant: "museum-tokio-5396",
@@ -319,8 +320,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/pull/3434",
         year: 2021,
         people: "Receivers of a broadcast channel with little room panicked when they were dropped (#2533).",
-        cause: "A dropped receiver reads all messages up to the last that there was. If it is overtaken meanwhile, it jumps to \
-                the oldest that is there still, which may lie behind that last one.",
+        cause: "A dropped receiver reads all messages up to the last that there was. If it is overtaken meanwhile, it \
+                jumps to the oldest that is there still, which may lie behind that last one.",
         fix: "It reads on only while it is before the last.",
         source: Source::Read,
         mutant: "museum-tokio-3434",

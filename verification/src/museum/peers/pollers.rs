@@ -95,7 +95,7 @@ impl<H: ModelHost> Scheduled<H> {
         let found = self.readiness.load(Relaxed) & TICK;
         let turns = if is_wrong("museum-tokio-6133") { 2 } else { 1 };
         let tick = (found + turns * TICK) % TICKS;
-        // AcqRel: `set_readiness`; who sees it sees the bytes.
+        // AcqRel: `set_readiness`; a task that sees it sees the bytes.
         self.readiness.swap(tick | READY, AcqRel);
         if self.waits.with(std::mem::take) {
             self.parker.unpark();
@@ -150,7 +150,7 @@ fn bytes_come_as_a_read_would_block<H: ModelHost>() -> String {
 struct Ending<H: ModelHost> {
     /// Is there still a strong handle of the driver?
     is_there: Atomic<H, bool>,
-    /// Has the driver been shut down; is somebody in the list of the socket's waiters?
+    /// Has the driver been shut down; is a task in the list of the socket's waiters?
     waiters: H::Lock<(bool, bool)>,
     parker: H::Parker,
 }
@@ -220,7 +220,7 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), sc()]),
     crate::model!("museum::tokio_2924::a_socket_is_waited_for_as_the_driver_ends",
         a_socket_is_waited_for_as_the_driver_ends,
-        claim: "nobody waits for a driver that has ended",
+        claim: "no task waits for a driver that has ended",
         size: "2 threads, 1 socket",
         invariants: [],
         must_reach: ["slept 0 times", "slept 1 times"],
@@ -246,8 +246,9 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/pull/6683",
         year: 2024,
         people: "A sleep did not end in time, after the timers had been divided among several wheels (#6682).",
-        cause: "The driver looks for the earliest timer, opens the locks, and says then until when it sleeps. A timer that is \
-                added in between is compared with the round before: it is later than that, and nobody is woken.",
+        cause: "The driver looks for the earliest timer, opens the locks, and says then until when it sleeps. A timer \
+                that is added in between is compared with the round before: it is later than that, and no worker is \
+                woken.",
         fix: "It says so before it opens the locks.",
         source: Source::Read,
         mutant: "museum-tokio-6682",
@@ -257,10 +258,12 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "tokio",
         issue: "https://github.com/tokio-rs/tokio/issues/6133",
         year: 2023,
-        people: "Now and then a socket hung for ever, in all versions; somebody had met it in production.",
-        cause: "A read that would block clears the readiness that it saw, unless the driver's tick is another by now. But of \
-                the tick only some bits are kept: after so many turns of the driver the news looks like what was seen.",
-        fix: "Each socket has a tick of its own, which only its own events move (#6134). Later the word got more bits for it.",
+        people: "Now and then a socket hung for ever, in all versions; one user had met it in production.",
+        cause: "A read that would block clears the readiness that it saw, unless the driver's tick is another by now. \
+                But of the tick only some bits are kept: after so many turns of the driver the news looks like what \
+                was seen.",
+        fix: "Each socket has a tick of its own, which only its own events move (#6134). Later the word got more bits \
+              for it.",
         source: Source::Read,
         mutant: "museum-tokio-6133",
     },
@@ -270,8 +273,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/issues/2924",
         year: 2020,
         people: "Found by reading, by two people: at a shutdown a task might wait for ever for a socket.",
-        cause: "A driver that ends wakes all waiters, and its handle goes after that. A future that waits from then on still \
-                finds the handle, and nobody wakes it.",
+        cause: "A driver that ends wakes all waiters, and its handle goes after that. A future that waits from then on \
+                still finds the handle, and is not woken.",
         fix: "Not to ask the handle: here the waiters' own lock says that the driver has ended.",
         source: Source::Read,
         mutant: "museum-tokio-2924",

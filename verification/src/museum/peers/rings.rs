@@ -1,4 +1,4 @@
-//! Queues: who may write where, and when.
+//! Queues: which thread may write where, and when.
 
 use crate::harness::common::each_once;
 use crate::hosts::model_host::{Cell, ModelHost};
@@ -141,9 +141,9 @@ fn a_thief_is_robbed<H: ModelHost>() -> String {
     mine.extend(std::iter::from_fn(|| middle.pop()));
     mine.extend(std::iter::from_fn(|| victim.pop()));
     each_once(3, &[&mine, &last]);
-    // Nobody steals any more, and nothing is left: a batch of as many as fit has room.
+    // No thief steals any more, and nothing is left: a batch of as many as fit has room.
     let has_room = (1..=CAPACITY).all(|task| middle.push(task));
-    assert!(has_room, "an empty ring that nobody steals from takes no tasks: its thief has never said that it is done");
+    assert!(has_room, "an empty ring without a thief takes no tasks: its thief has never said that it is done");
     format!("middle stole {stolen:?}, last stole {last:?}")
 }
 
@@ -168,7 +168,7 @@ impl<H: ModelHost> Tbb<H> {
         let mut head = self.head.load(order);
         // Acquire: sees the item.
         while self.tail.load(Acquire) > head {
-            // AcqRel: takes it; who reads this sees what this thread has pushed.
+            // AcqRel: takes it; a thread that reads this sees what this one has pushed.
             match self.head.compare_exchange(head, head + 1, AcqRel, order) {
                 Ok(_) => return true,
                 Err(found) => head = found,
@@ -185,7 +185,7 @@ fn two_push_and_then_pop<H: ModelHost>() -> String {
         queue.push();
         assert!(
             queue.try_pop(),
-            "who has pushed an item finds the queue empty, and as many have popped as have pushed"
+            "a thread that has pushed an item finds the queue empty, and as many have popped as have pushed"
         );
         // Relaxed: for the outcome only.
         queue.head.load(Relaxed)
@@ -236,13 +236,14 @@ const LIST: &str = "museum::dotnet_76501::an_item_is_enqueued_as_all_are_listed"
 /// The variants' models.
 pub const MODELS: &[Model] = &[
     crate::model!("museum::tokio_2382::a_thief_is_robbed", a_thief_is_robbed,
-        claim: "a thief writes no slot of its ring that another still copies from, and leaves the ring it stole from open",
+        claim: "a thief writes no slot of its ring that another still copies from, and leaves the ring it stole from \
+                open",
         size: "2 threads, 3 rings of 2, 3 tasks, 2 steals",
         invariants: [],
         must_reach: ["middle stole Some(3), last stole [1]", "middle stole None, last stole [1]", "last stole [2]"],
         runs: [rc11(), sc()]),
     crate::model!("museum::onetbb_782::two_push_and_then_pop", two_push_and_then_pop,
-        claim: "who pushes an item and then pops finds one, if as many are popped as are pushed",
+        claim: "a thread that pushes an item and then pops finds one, if as many are popped as are pushed",
         size: "2 threads, 2 pushes, 2 pops",
         invariants: [],
         must_reach: ["one sees 1 popped, two sees 2", "one sees 2 popped, two sees 1"],
@@ -263,9 +264,9 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     "museum-cats-effect-4674": "a thief leaves without a word that it is done copying",
         variant("museum-cats-effect-4674"), by ROBBED => [Rc11, Sc, Loom];
     // SC sees nothing wrong: the counts are read in the right order.
-    "museum-onetbb-782": "who pops reads Relaxed how many were popped",
+    "museum-onetbb-782": "a thread that pops reads Relaxed how many were popped",
         variant("museum-onetbb-782"), by POP => [Rc11, Loom];
-    "museum-dotnet-76501": "who lists the items reads Relaxed whether one is there",
+    "museum-dotnet-76501": "a thread that lists the items reads Relaxed whether one is there",
         variant("museum-dotnet-76501"), by LIST => [Rc11, Loom];
 };
 
@@ -277,8 +278,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/tokio-rs/tokio/pull/2387",
         year: 2020,
         people: "An assertion in the ring failed, weeks after it was written anew.",
-        cause: "A thief that has room by the real head writes over slots which another thief still copies. (A second bug \
-                hid it: the cursors were too small to tell a full ring from an empty one.)",
+        cause: "A thief that has room by the real head writes over slots which another thief still copies. (A second \
+                bug hid it: the cursors were too small to tell a full ring from an empty one.)",
         fix: "Room is counted from where the other thief is. loom had missed it by a bug of its own.",
         source: Source::Read,
         mutant: "museum-tokio-2382",
@@ -288,9 +289,11 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "cats-effect",
         issue: "https://github.com/typelevel/cats-effect/issues/4674",
         year: 2026,
-        people: "Workers spun for ever one after the other, each still counted as searching, so that nobody was woken.",
-        cause: "The ring is tokio's. If a thief does not come to the end of its steal, the ring looks full for ever; who \
-                wants to put a batch there waits by spinning. How the thief got lost is not shown here: it just leaves.",
+        people: "Workers spun for ever one after the other, each still counted as searching, so that no worker was \
+                 woken.",
+        cause: "The ring is tokio's. If a thief does not come to the end of its steal, the ring looks full for ever; \
+                an owner that wants to put a batch there waits by spinning. How the thief got lost is not shown here: \
+                it just leaves.",
         fix: "None yet, as this is written.",
         source: Source::OurReading,
         mutant: "museum-cats-effect-4674",
@@ -301,9 +304,9 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/uxlfoundation/oneTBB/pull/782",
         year: 2022,
         people: "Two threads that each push and then pop: on ARM one of them may find the queue empty.",
-        cause: "The counts of pops and pushes were read without an order between them: a new one of the first with an old \
-                one of the second.",
-        fix: "Who sees a pop sees the push before it.",
+        cause: "The counts of pops and pushes were read without an order between them: a new one of the first with an \
+                old one of the second.",
+        fix: "A thread that sees a pop sees the push before it.",
         source: Source::Read,
         mutant: "museum-onetbb-782",
     },
@@ -312,9 +315,9 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: ".NET ConcurrentQueue",
         issue: "https://github.com/dotnet/runtime/pull/78142",
         year: 2022,
-        people: "On ARM64 who copied a queue that is in use to an array got wrong items, within a minute.",
-        cause: "Where all items are listed a slot's number was read without volatile, since 2016: it could be new, and the \
-                item read after it old.",
+        people: "On ARM64 copying a queue in use to an array gave wrong items, within a minute.",
+        cause: "Where all items are listed a slot's number was read without volatile, since 2016: it could be new, and \
+                the item read after it old.",
         fix: "Volatile, which is Acquire.",
         source: Source::Read,
         mutant: "museum-dotnet-76501",

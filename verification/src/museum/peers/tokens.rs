@@ -1,5 +1,5 @@
-//! A wake that finds another wake already there does nothing. But what its caller wrote before has to be seen by whoever
-//! uses up that other wake.
+//! A wake that finds another wake already there does nothing. But what its caller wrote before must be seen by the
+//! thread that uses up that other wake.
 
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
@@ -98,7 +98,7 @@ impl<H: ModelHost> Task<H> {
                 // It will be polled anyway. But nothing was released, and the poll may not see the flag.
                 return;
             }
-            // Release: whoever polls it next sees the flag, scheduled before or not.
+            // Release: the next poll sees the flag, scheduled before or not.
             match self.state.compare_exchange(state, state | SCHEDULED, Release, Relaxed) {
                 // `schedule`: a task that runs is scheduled by its own worker, when it is done.
                 Ok(0) => return self.parker.unpark(),
@@ -147,7 +147,7 @@ const TASK: &str = "museum::tokio_7622::a_task_is_woken_that_is_scheduled_alread
 /// The variants' models.
 pub const MODELS: &[Model] = &[
     crate::model!("museum::rust_53366::two_unpark_who_waits_for_both", two_unpark_who_waits_for_both,
-        claim: "who is unparked sees what was written before each unpark, though two leave one token",
+        claim: "an unparked thread sees what was written before each unpark, though two leave one token",
         size: "3 threads, 2 unparks",
         invariants: [],
         must_reach: ["parked 0 times", "parked 1 times", "parked 2 times"],
@@ -180,8 +180,8 @@ pub const EXHIBITS: &[Exhibit] = &[
         issue: "https://github.com/rust-lang/rust/issues/53366",
         year: 2018,
         people: "Found by reading, as the code was copied into tokio.",
-        cause: "park finds a token by a failed exchange and removes it by a store. If another unpark has come in between, \
-                its token is removed too, and what its caller wrote need not be seen.",
+        cause: "park finds a token by a failed exchange and removes it by a store. If another unpark has come in \
+                between, its token is removed too, and what its caller wrote need not be seen.",
         fix: "The token is removed by an exchange, which acquires (#54174).",
         source: Source::Read,
         mutant: "museum-rust-53366",
