@@ -240,7 +240,7 @@ const IN_HAND: &str = "museum::go_42237::stopped_with_a_p_in_hand";
 /// #42237.
 pub(super) const P_IN_HAND: Case = Case {
     exhibit: told(
-        "stopped with somebody else's P in hand",
+        "stopped with another M's P in hand",
         "golang/go#42237",
         2020,
         "museum-go-42237",
