@@ -209,7 +209,7 @@ impl<H: ModelHost> Scenario<H> for &Program<Spinning> {
                 Party { tiny, procs, me, is: setup.parties[me].into(), global_first: setup.global_first }
             })
             .collect();
-        // What is left for those who are not there, the others do.
+        // The threads that are there do the operations of those that are not.
         let is_of = |thread: usize, me: usize| thread % setup.parties.len() == me;
         let ops_of = |me: usize| -> Vec<Op> {
             self.ops.iter().filter(|(thread, _)| is_of(*thread, me)).map(|(_, op)| *op).collect()

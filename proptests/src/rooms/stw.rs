@@ -61,7 +61,7 @@ fn calls_and_runs() -> BoxedStrategy<Op> {
     .boxed()
 }
 
-/// Threads 0 and 1 are Ms; beside them are those who ask for something.
+/// Threads 0 and 1 are Ms; beside them are the threads that ask for something.
 const MS: usize = 2;
 
 /// The world is stopped.

@@ -28,7 +28,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Who explores.
+/// The engine that explores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
@@ -671,7 +671,7 @@ fn message(payload: &(dyn Any + Send)) -> String {
 fn message_of(text: String) -> String {
     match text {
         text if text.starts_with("deadlock") && !text.starts_with("deadlock: ") => {
-            "deadlock: every thread waits, and nobody is left to wake one; the last step of each says where".to_owned()
+            "deadlock: every thread waits, and none is left to wake one; the last step of each says where".to_owned()
         }
         text => text,
     }

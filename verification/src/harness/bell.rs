@@ -1,5 +1,5 @@
-//! A thread that waits for a future by a bell of [`spinpark_kernel::waits::bell`], and who rings; with the ways in which that may be
-//! wrong.
+//! A thread that waits for a future by a bell of [`spinpark_kernel::waits::bell`], and its ringer; with the ways in
+//! which that may be wrong.
 
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::is_variant;
@@ -101,7 +101,7 @@ impl<H: ModelHost> Waiter<H> {
     pub fn block_on_in_a_task(&self) -> Option<u64> {
         if !is_variant("bell-is-never-listed") {
             self.bells.enter(Arc::clone(&self.bell));
-            assert!(self.bells.is_any(), "one is listed, and nobody is counted");
+            assert!(self.bells.is_any(), "one is listed, and none is counted");
         }
         let mut polls = 1;
         let ready = loop {
@@ -137,9 +137,9 @@ impl<H: ModelHost> Waiter<H> {
         waited.is_ok()
     }
 
-    /// Nobody waits any more.
+    /// No thread waits any more.
     pub fn check_at_rest(&self) {
-        assert!(!self.bells.is_any(), "nobody waits, and somebody is counted");
+        assert!(!self.bells.is_any(), "no thread waits, and one is counted");
     }
 
     fn is_closing(&self) -> bool {

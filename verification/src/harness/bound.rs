@@ -1,4 +1,5 @@
-//! What is really so, beside what `locked` and `deadlock` say: who runs, who waits, whom a wake has come for.
+//! What is really so, beside what `locked` and `deadlock` say: which M runs, which waits, and for which a wake has
+//! come.
 
 use spinpark_kernel::protocol::locked::Woken;
 use spinpark_kernel::types::m::MId;
@@ -33,12 +34,12 @@ impl Truth {
         self.0[party] = Party::Ended;
     }
 
-    /// M `m` sleeps until somebody has work for it.
+    /// M `m` sleeps until there is work for it.
     pub fn sleeps(&mut self, m: MId) {
         self.0[m.index()] = Party::Sleeps;
     }
 
-    /// Somebody has.
+    /// There is.
     pub(super) fn wakes(&mut self, m: MId) {
         self.0[m.index()] = Party::Runs { readied: false };
     }
@@ -48,7 +49,7 @@ impl Truth {
         let party = &mut self.0[m.index()];
         let Party::Runs { readied } = *party else { panic!("M{} waits, but it did not run: {party:?}", m.0) };
         assert!(!does || !readied, "M{} was readied before it waits, and waits all the same", m.0);
-        assert!(does || readied, "M{} does not wait, but nobody readied it", m.0);
+        assert!(does || readied, "M{} does not wait, but it was not readied", m.0);
         *party = if does { Party::Waits } else { Party::Runs { readied: false } };
     }
 
@@ -56,14 +57,14 @@ impl Truth {
     pub(super) fn rests(&mut self, m: MId, does: bool) {
         let party = &mut self.0[m.index()];
         assert!(!does || *party == Party::Waits, "M{} rests, but it was readied meanwhile", m.0);
-        assert!(does || *party != Party::Waits, "M{} does not rest, but nobody readied it", m.0);
+        assert!(does || *party != Party::Waits, "M{} does not rest, but it was not readied", m.0);
         *party = if does { Party::Rests } else { *party };
     }
 
     /// `m` was given a P; does it count as one that waits?
     pub(super) fn goes_on(&self, m: MId, waits: bool) {
         let party = self.0[m.index()];
-        assert!(matches!(party, Party::Runs { .. }), "M{} goes on, but nobody readied it", m.0);
+        assert!(matches!(party, Party::Runs { .. }), "M{} goes on, but it was not readied", m.0);
         assert!(!waits, "M{} goes on, and counts as one that waits", m.0);
     }
 
@@ -96,7 +97,7 @@ impl Truth {
         self.0[m.index()] == Party::Rests
     }
 
-    /// Does somebody wait, and nobody run?
+    /// Does an M wait, and none run?
     pub(super) fn is_stuck(&self) -> bool {
         let runs = |party: &Party| matches!(party, Party::Runs { .. } | Party::Waits);
         self.0.contains(&Party::Rests) && !self.0.iter().any(runs)

@@ -30,8 +30,8 @@ pub(crate) fn any_of<H: ModelHost, T: Copy>(these: &[T]) -> T {
     these[H::choose(these.len())]
 }
 
-/// The data of Gs 1 to n. A submitter writes it before it queues the G, whoever takes the G reads it: if a queue hands
-/// a G on without what was done before, the engine sees a race, or the reader an old value.
+/// The data of Gs 1 to n. A submitter writes it before it queues the G, the M that takes the G reads it: if a queue
+/// hands a G on without what was done before, the engine sees a race, or the reader an old value.
 pub(crate) struct Tasks<H: ModelHost>(Vec<H::Cell<u64>>);
 
 impl<H: ModelHost> Tasks<H> {
@@ -48,7 +48,7 @@ impl<H: ModelHost> Tasks<H> {
     /// Runs `g`; returns its number.
     pub(crate) fn run(&self, g: G) -> u64 {
         let n = g.into_raw().get();
-        assert!(n as usize <= self.0.len(), "a G that nobody made was taken: {n}");
+        assert!(n as usize <= self.0.len(), "a G that was never made was taken: {n}");
         let seen = self.0[n as usize - 1].get();
         assert!(seen == n, "G{n} was taken, but not what was done before it was put");
         n

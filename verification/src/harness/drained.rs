@@ -107,7 +107,7 @@ impl<H: ModelHost> Stream<H> {
         self.waiting.woken(woken);
     }
 
-    /// Nobody waits, and nobody is counted.
+    /// No thread waits, and none is counted.
     pub fn check_at_rest(&self) {
         assert!(self.waiting.count() == 0, "{} are counted that do not wait", self.waiting.count());
     }

@@ -60,7 +60,7 @@ pub(crate) type Play<H, X> = fn(&Embedded<H, X>, Worker, u64) -> Option<Worker>;
 /// A scheduler with its embedder.
 pub(crate) type Embedded<H, X> = Arc<Sched<H, Embedder<H, X>>>;
 
-/// The embedder: what its Gs do, and who watches.
+/// The embedder: what its Gs do, and what watches them.
 pub(crate) struct Embedder<H: ModelHost, X: Extra> {
     play: Play<H, X>,
     tasks: Tasks<H>,
@@ -70,7 +70,7 @@ pub(crate) struct Embedder<H: ModelHost, X: Extra> {
     all_asleep: H::Parker,
     /// G1 runs.
     first_runs: Note<H>,
-    /// Is the world stopped? Who stops it writes it, Gs read it: never at the same time.
+    /// Is the world stopped? The stopper writes it, Gs read it: never at the same time.
     stopped: H::Cell<bool>,
     /// One cell a P: only its owner uses it.
     used: Vec<H::Cell<bool>>,
@@ -135,7 +135,7 @@ impl<H: ModelHost, X: Extra> Embedder<H, X> {
         self.tasks.make(n)
     }
 
-    /// A G runs under `worker`'s P: nobody else does, and the world is not stopped.
+    /// A G runs under `worker`'s P: no other G does, and the world is not stopped.
     pub(crate) fn uses(&self, worker: &Worker) {
         assert!(!self.stopped.get(), "a G runs, but the world is stopped");
         self.uses_p(worker.p());
@@ -148,7 +148,7 @@ impl<H: ModelHost, X: Extra> Embedder<H, X> {
         used.set(false);
     }
 
-    /// For who has stopped the world, or is about to start it.
+    /// For the stopper, once the world is stopped or about to start.
     pub(crate) fn is_stopped(&self, yes: bool) {
         assert!(self.stopped.get() != yes, "two have stopped the world");
         self.stopped.set(yes);
@@ -252,7 +252,7 @@ pub(crate) fn quiet<H: ModelHost, X: Extra>(sched: &Embedded<H, X>) -> Snapshot 
     let snapshot = loop {
         sched.observer().all_asleep.park();
         let snapshot = sched.snapshot();
-        // Who waits in the poller waits for something.
+        // An M in the poller waits for something.
         if snapshot.is_quiescent() && snapshot.held == 0 && snapshot.polling == 0 {
             break snapshot;
         }
@@ -282,5 +282,5 @@ pub(crate) fn end_all<H: ModelHost, O: Observer>(sched: &Arc<Sched<H, O>>, event
     }
     events.closes();
     let left = sched.close();
-    assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
+    assert!(left.is_empty(), "{} Gs were given back that were not submitted", left.len());
 }

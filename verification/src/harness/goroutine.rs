@@ -7,7 +7,7 @@
 //!          └ polls what it waits for, which knows its waker  ── from here on anybody may wake it
 //!          └ leaves the stack: what is on it is as it was
 //!      └ Pending
-//!      └ the task waits: whoever wakes it may run it
+//!      └ the task waits: its waker may run it
 //! ```
 
 use crate::hosts::model_host::{Cell, ModelHost};
@@ -29,7 +29,7 @@ const NOBODY: usize = usize::MAX;
 pub struct Stackful<H: ModelHost> {
     word: TaskWord<H>,
     slot: JoinerSlot<H>,
-    /// What is on the stack: whoever is on it writes.
+    /// What is on the stack: the thread on it writes.
     stack: H::Cell<u64>,
     /// Is a thread on it?
     is_on: H::Cell<bool>,
@@ -40,7 +40,7 @@ pub struct Stackful<H: ModelHost> {
     caught: H::Cell<bool>,
     /// It is at its end, or was unwound.
     is_over: H::Cell<bool>,
-    /// Somebody has aborted it.
+    /// It was aborted.
     is_aborted: H::Cell<bool>,
     is_freed: H::Cell<bool>,
     news: Vec<Atomic<H, bool>>,
@@ -51,7 +51,7 @@ pub struct Stackful<H: ModelHost> {
 }
 
 impl<H: ModelHost> Stackful<H> {
-    /// That waits for so many. Nobody wants its output. It is runnable, on this thread.
+    /// That waits for so many. Its output is not wanted. It is runnable, on this thread.
     pub fn new(news: usize) -> Arc<Self> {
         let (word, active, handle) = TaskWord::new();
         let goroutine = Arc::new(Stackful {
@@ -115,7 +115,7 @@ impl<H: ModelHost> Stackful<H> {
         self.drop_waker();
     }
 
-    /// Somebody aborts it: it is unwound when it would be run again.
+    /// Aborts it: it is unwound when it would be run again.
     pub fn abort(&self) {
         self.is_aborted.set(true);
         task::abort(self);
@@ -131,7 +131,7 @@ impl<H: ModelHost> Stackful<H> {
     /// All have ended. How often the stack was entered and left.
     pub fn check_at_rest(&self) -> String {
         assert!(self.is_over.get(), "all have ended, and the goroutine waits");
-        assert!(self.is_freed.get(), "nobody refers to it, and it was not freed: {:?}", self.word.view());
+        assert!(self.is_freed.get(), "no reference is left, and it was not freed: {:?}", self.word.view());
         assert!(!self.is_on.get(), "a thread is on the stack of a goroutine that is over");
         let (changes, has_caught) = (self.stack.get(), self.caught.get());
         let is_unwound = self.ends.get() || changes == 0;
@@ -259,11 +259,11 @@ impl<H: ModelHost> Memory for Stackful<H> {
     }
 
     fn wake_joiner(&self, _: WakerWords) {
-        unreachable!("nobody awaits it");
+        unreachable!("it is not awaited");
     }
 
     fn drop_joiner(&self, _: WakerWords) {
-        unreachable!("nobody awaits it");
+        unreachable!("it is not awaited");
     }
 
     fn free(&self) {

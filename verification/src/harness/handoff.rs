@@ -51,7 +51,7 @@ pub enum Step {
     SawWork,
     /// The same, seen under the lock.
     SawWorkLate,
-    /// Given to an M that looks for work: nobody else does, or somebody has asked for it.
+    /// Given to an M that looks for work: no other M does, or a spinning M was asked for.
     Seeks,
     /// The same, decided before the lock was taken: by a variant.
     SpinsEarly,
@@ -232,12 +232,12 @@ impl<H: ModelHost, D: Handing> Tiny<H, D> {
         self.wakep();
     }
 
-    /// Somebody has queued a G, or says so.
+    /// A submitter has queued a G, or says so.
     pub fn wakep(&self) {
         self.spinning.wakep(self);
     }
 
-    /// An M comes back from a system call: takes an idle P, or queues its G. It wakes nobody: see `exitsyscall`.
+    /// An M comes back from a system call: takes an idle P, or queues its G. It wakes no M: see `exitsyscall`.
     pub fn exitsyscall(&self) -> Option<PId> {
         self.central.with(|c| {
             let p = self.take_idle(c).map(OwnedP::discard);
@@ -249,7 +249,7 @@ impl<H: ModelHost, D: Handing> Tiny<H, D> {
     }
 
     /// The owner of P1 has nothing in its ring: takes what is in the global queue, one to run, the rest into the ring;
-    /// how many are there then. It was not spinning, so it wakes nobody.
+    /// how many are there then. It was not spinning, so it wakes no M.
     pub fn take_batch(&self) -> u64 {
         self.central.with(|_| {
             // Relaxed: under the lock.
@@ -264,7 +264,7 @@ impl<H: ModelHost, D: Handing> Tiny<H, D> {
         })
     }
 
-    /// Somebody stops the world: from now on a P that is let go of is held; the idle ones are at once.
+    /// Begins to stop the world: from now on a released P is held; the idle ones are at once.
     pub fn begin_stop(&self) {
         self.central.with(|c| {
             c.world.begin_stop();
@@ -278,12 +278,12 @@ impl<H: ModelHost, D: Handing> Tiny<H, D> {
     /// Everybody has come to rest.
     ///
     /// # Panics
-    /// If a G waits and a P is idle, and nobody looks; or if the count is not that of those who look.
+    /// If a G waits and a P is idle, and no M looks; or if the count is not that of the Ms that look.
     pub fn check_at_rest(&self) -> String {
         let is_idle = self.central.with(|c| !c.idle.is_empty());
         assert!(
             !is_idle || self.has_started() || !spinning::Neighbours::any_work(self),
-            "a G waits and a P is idle, but nobody looks and nobody was started"
+            "a G waits and a P is idle, but no M looks and none was started"
         );
         let steps = self.steps.lock().unwrap().clone();
         let (spinning, spinning_ms) = (self.spinning.count(), steps.iter().filter(|step| step.seeks()).count());

@@ -24,13 +24,13 @@ pub struct Tiny<H: ModelHost> {
 
 /// Under the lock.
 pub struct Central {
-    /// Who waits, as the room has it.
+    /// The waiting Ms, as the room has them.
     pub bound: Bindings,
     /// Is the P idle?
     pub idle: bool,
-    /// Is it held by who stops the world?
+    /// Is it held by the stopper?
     pub held: bool,
-    /// Does somebody stop the world?
+    /// Is the world being stopped?
     pub stopping: bool,
     /// Ms whose tickets are queued.
     pub tickets: Vec<MId>,
@@ -46,12 +46,12 @@ pub struct Central {
     pub sleeping: Vec<MId>,
     /// What those that wait for ever were told.
     pub told: Vec<Woken>,
-    /// What is really so, if somebody keeps the books.
+    /// What is really so, if that is recorded.
     pub truth: Option<Truth>,
 }
 
 impl Central {
-    /// Of `ms` Ms, all alive. The P is somebody's.
+    /// Of `ms` Ms, all alive. An M has the P.
     pub fn new(ms: usize) -> Self {
         Central {
             bound: Bindings::new(ms),
@@ -93,7 +93,7 @@ impl Central {
         let worker = if self.has_work() { self.pop_sleeper() } else { None };
         self.idle = worker.is_none();
         if self.idle {
-            // There is nobody for them, so an idle P would keep them.
+            // There is no M for them, so an idle P would keep them.
             self.queued.append(&mut self.local);
         }
         worker.or_else(|| self.checkdead())
@@ -108,7 +108,7 @@ impl Central {
         None
     }
 
-    /// Somebody rests, or lets go of the P: is it the last that could do anything?
+    /// An M rests, or releases the P: is it the last that could do anything?
     pub fn checkdead(&mut self) -> Option<MId> {
         let census = Census {
             alive: self.alive - if is_variant("ignores-system-calls") { self.away } else { 0 },
@@ -143,7 +143,7 @@ impl<H: ModelHost> Tiny<H> {
         self.used.set(false);
     }
 
-    /// Changes something under the lock; who gets the P by that, gets it.
+    /// Changes something under the lock; an M that gets the P by that is given it.
     pub fn central<R>(&self, f: impl FnOnce(&mut Central) -> (R, Option<MId>)) -> R {
         let (result, m) = self.lock.with(|c| {
             let (result, m) = f(c);
@@ -172,7 +172,7 @@ impl<H: ModelHost> Tiny<H> {
     pub fn wait_p(&self, m: MId) -> OwnedP {
         match self.ms[m.index()].wait_nextp() {
             NextP::Run { p, .. } => p,
-            NextP::Exit => unreachable!("nobody sent an exit"),
+            NextP::Exit => unreachable!("no exit was sent"),
         }
     }
 
@@ -239,12 +239,12 @@ impl<H: ModelHost> Tiny<H> {
         self.release(p);
     }
 
-    /// Everybody has come to rest, and the P is idle.
+    /// Every M has come to rest, and the P is idle.
     pub fn check_at_rest(&self) -> Vec<Woken> {
-        assert!(self.ms.iter().all(|m| m.take_nextp().is_none()), "a P lies in a `nextp` and nobody comes");
+        assert!(self.ms.iter().all(|m| m.take_nextp().is_none()), "a P lies in a `nextp` and no M comes");
         self.lock.with(|c| {
-            assert!(c.idle, "everybody is done, but the P is not idle");
-            assert!(!c.has_work(), "a G waits, and nobody comes");
+            assert!(c.idle, "every M is done, but the P is not idle");
+            assert!(!c.has_work(), "a G waits, and no M comes");
             assert!(c.tickets.is_empty(), "a ticket is queued for {:?}, which has gone on", c.tickets);
             c.told.clone()
         })

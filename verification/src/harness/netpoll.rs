@@ -1,5 +1,6 @@
-//! The smallest scheduler around `netpoll`: two timers that are words, somebody who waits for a socket or not, idle Ps that
-//! are a number under a lock. Nobody really waits: who has claimed the poller and said until when has come to rest.
+//! The smallest scheduler around `netpoll`: two timers that are words, a G that waits for a socket or not, idle Ps that
+//! are a number under a lock. No M really waits: one that has claimed the poller and published until when has come to
+//! rest.
 
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::variants::netpoll::Polling;
@@ -129,7 +130,7 @@ impl<H: ModelHost, D: Polling> Tiny<H, D> {
         })
     }
 
-    /// The second timer is there, due at `when`. Who has a P does no more than that.
+    /// The second timer is there, due at `when`. An M with a P does no more than that.
     pub fn add(&self, when: Nanos) {
         self.set(1, when);
     }
@@ -150,25 +151,25 @@ impl<H: ModelHost, D: Polling> Tiny<H, D> {
         self.set(0, when);
     }
 
-    /// The second timer is there, by somebody without a P.
+    /// The second timer is there, set by a thread without a P.
     pub fn add_from_outside(&self, when: Nanos) {
         self.set_from_outside(1, when);
     }
 
-    /// The timer of this index is there, by somebody without a P.
+    /// The timer of this index is there, set by a thread without a P.
     pub fn set_from_outside(&self, index: usize, when: Nanos) {
         self.set(index, when);
         D::announce(&self.room, when, self);
     }
 
-    /// Somebody without a P waits for a socket.
+    /// A thread without a P begins to wait for a socket.
     pub fn awaits(&self) {
         // Relaxed: the room's fences have to do.
         self.awaited.store(true, Relaxed);
         D::announce(&self.room, NEVER, self);
     }
 
-    /// An M that has a P has nothing to do. Who waits so never comes back.
+    /// An M that has a P has nothing to do. An M that waits so never comes back.
     pub fn goes_to_sleep(&self) -> End {
         self.idles().0
     }
@@ -206,12 +207,12 @@ impl<H: ModelHost, D: Polling> Tiny<H, D> {
         })
     }
 
-    /// One waits, and nobody else is there yet.
+    /// One waits, and no other M is there yet.
     ///
     /// # Panics
     /// If it may not.
     pub fn waits(&self) -> Poll {
-        let poll = self.room.claim(self).expect("there is a timer, and nobody waits");
+        let poll = self.room.claim(self).expect("there is a timer, and no M waits");
         let _ = self.room.prepare(&poll, self);
         poll
     }
@@ -242,7 +243,7 @@ impl<H: ModelHost, D: Polling> Tiny<H, D> {
         })
     }
 
-    /// An M hands its P on, and does not sleep. Does somebody else run it?
+    /// An M hands its P on, and does not sleep. Does another M run it?
     pub fn hands_on(&self) -> bool {
         self.central.with(|c| {
             let is_run = std::mem::take(&mut c.asked) || D::is_missing(&self.room, self);
@@ -273,7 +274,7 @@ impl<H: ModelHost, D: Polling> Tiny<H, D> {
     /// Everybody has come to rest.
     ///
     /// # Panics
-    /// If there is something to wait for, a P is idle, and nobody looks, nor waits for it in time; or if two wait.
+    /// If there is something to wait for, a P is idle, and no M looks, nor waits for it in time; or if two wait.
     pub fn check_at_rest(&self, ends: &[End]) -> String {
         let until: Vec<Nanos> =
             ends.iter().filter_map(|end| if let End::Waits(until) = end { Some(*until) } else { None }).collect();
@@ -286,11 +287,11 @@ impl<H: ModelHost, D: Polling> Tiny<H, D> {
         let in_time = until.iter().any(|until| *until <= deadline || interrupted);
         assert!(
             !is_something || idle == 0 || looks || in_time,
-            "a timer is due at {deadline}, or a socket is waited for ({awaited}), but nobody looks, and there wait \
+            "a timer is due at {deadline}, or a socket is waited for ({awaited}), but no M looks, and there wait \
              {until:?}"
         );
         let is_told = self.room.neglected_since().is_none();
-        assert!(is_told == (until.len() == 1), "who waits is {until:?}, and the room says so: {is_told}");
+        assert!(is_told == (until.len() == 1), "those that wait are {until:?}, and the room says so: {is_told}");
         let interrupted = if interrupted { ", interrupted" } else { "" };
         format!("{ends:?}, woken {woken}{interrupted}")
     }

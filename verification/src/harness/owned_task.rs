@@ -1,7 +1,7 @@
 //! The tasks of a runtime that is shut down, of [`spinpark_kernel::task`]: their futures and memory are cells whose races are seen.
 //!
 //! As `runtime/exec`: a task that waits for the first time is listed by its poll, as by `Life::poll`, and taken off the list when it
-//! has ended, as by `Life::drop`; who wakes it queues it, or puts the right back.
+//! has ended, as by `Life::drop`; its waker queues it, or puts the right back.
 
 use crate::harness::owned_tasks::Tiny;
 use crate::hosts::model_host::{Cell, ModelHost};
@@ -38,7 +38,7 @@ pub struct Inside<H: ModelHost> {
     end: H::Cell<Option<End>>,
     /// It was dropped, and its runtime went on.
     is_dropped_early: H::Cell<bool>,
-    /// Somebody has aborted it.
+    /// It was aborted.
     is_aborted: H::Cell<bool>,
     key: H::Cell<Option<Key>>,
     is_freed: H::Cell<bool>,
@@ -122,7 +122,8 @@ impl<H: ModelHost> Owned for Waker<H> {
 }
 
 impl<H: ModelHost> Task<H> {
-    /// Task `number`, listed on this row, that waits for so many; nobody wants its output. The right to run it, and itself.
+    /// Task `number`, listed on this row, that waits for so many; its output is not wanted. The right to run it, and
+    /// itself.
     pub fn new(runtime: &Arc<Tiny<H>>, number: usize, row: usize, news: usize) -> (Queued<H>, Self) {
         let (word, active, handle) = TaskWord::new();
         let task = Task(Arc::new(Inside {
@@ -157,7 +158,7 @@ impl<H: ModelHost> Task<H> {
         self.end.get().is_some()
     }
 
-    /// A waker more, for somebody who has one, or the right.
+    /// Clones the waker; the caller holds one already, or the right.
     pub fn waker(&self) -> Waker<H> {
         self.word().clone_waker();
         Waker(self.clone())
@@ -177,7 +178,7 @@ impl<H: ModelHost> Task<H> {
         let end = self.end.get().unwrap_or_else(|| panic!("task {} has not ended", self.number));
         assert!(
             self.is_freed.get(),
-            "nobody refers to task {}, and it was not freed: {:?}",
+            "no reference to task {} is left, and it was not freed: {:?}",
             self.number,
             self.word.view()
         );
@@ -255,11 +256,11 @@ impl<H: ModelHost> Memory for Task<H> {
     }
 
     fn wake_joiner(&self, _: WakerWords) {
-        unreachable!("nobody awaits it");
+        unreachable!("it is not awaited");
     }
 
     fn drop_joiner(&self, _: WakerWords) {
-        unreachable!("nobody awaits it");
+        unreachable!("it is not awaited");
     }
 
     fn free(&self) {

@@ -2,7 +2,7 @@
 //! writes, the other end, and an M that polls; with the ways in which that may be wrong.
 //!
 //! What may be relied on of the system: a socket is under a lock of its own, and so are the reports. A socket reports each
-//! change, or, armed, once. Who notifies only reads if there is a notice.
+//! change, or, armed, once. The notifier only reads if there is a notice.
 
 use crate::harness::system::{Known, System};
 use crate::hosts::model_host::{Cell, ModelHost};
@@ -43,7 +43,7 @@ pub enum End {
     Closed,
 }
 
-/// A socket that somebody has.
+/// A socket with an owner.
 pub struct Socket<H: ModelHost> {
     /// What the system knows of it.
     pub system: Arc<System<H>>,
@@ -72,8 +72,7 @@ impl<H: ModelHost> Net<H> {
     /// A socket that the poller knows, as the runtime registers it.
     pub fn register(self: &Arc<Self>, reports_changes: bool) -> Arc<Socket<H>> {
         let registered = self.try_register(&System::new(reports_changes), false);
-        registered
-            .unwrap_or_else(|why| unreachable!("nobody closes, and the system knows as many as one likes: {why:?}"))
+        registered.unwrap_or_else(|why| unreachable!("none is closed, and the system has no limit: {why:?}"))
     }
 
     /// Makes this socket known; which the system may refuse, when it has [started](Sockets::register) already.
@@ -113,7 +112,7 @@ impl<H: ModelHost> Net<H> {
         self.register(true)
     }
 
-    /// Whoever has taken this waker, says so. One after the other, or two have it.
+    /// The taker of this waker reports its end. One after the other, or two have it.
     fn becomes(&self, waker: usize, end: End) {
         let times = &self.ends[waker][end as usize];
         times.set(times.get() + 1);
@@ -173,7 +172,7 @@ impl<H: ModelHost> Net<H> {
 
     /// The life of the M that polls.
     pub fn run_m(self: &Arc<Self>) {
-        // Relaxed: whoever says so interrupts.
+        // Relaxed: the thread that sets it interrupts after it.
         while !self.is_over.load(Relaxed) {
             self.wait_for_interrupt();
             self.poll();
@@ -215,7 +214,7 @@ impl<H: ModelHost> Net<H> {
         assert!(self.bells[task].wait(|| Ok::<(), ()>(())).is_ok(), "a task that never gives up");
     }
 
-    /// Nobody waits, and nobody is counted.
+    /// No task waits, and none is counted.
     pub fn check_at_rest(&self) {
         assert!(self.sockets.waiting().count() == 0, "{} are counted that do not wait", self.sockets.waiting().count());
     }
@@ -235,7 +234,7 @@ impl<H: ModelHost> Socket<H> {
         })
     }
 
-    /// A task does it, and waits until it does not block. How often it tried. `None`: nobody waits any more.
+    /// A task does it, and waits until it does not block. How often it tried. `None`: the wait is over.
     pub fn io(&self, net: &Net<H>, direction: Direction, task: usize) -> Option<u64> {
         self.io_by(net, direction, task, Some(self.entry.next_id()))
     }
@@ -293,7 +292,8 @@ impl<H: ModelHost> Socket<H> {
         assert!(matches!(waits, Ok(Waits::Added)), "nothing was reported yet");
     }
 
-    /// What becomes of two tasks that wait, step by step: in which places, who is woken by what, and who is counted.
+    /// What becomes of two tasks that wait, step by step: in which places, which is woken by what, and which are
+    /// counted.
     pub fn step_by_step(&self, net: &Net<H>) {
         let (read, write) = (Direction::Read, Direction::Write);
         let wait = |direction, id, waker| {
@@ -325,10 +325,10 @@ impl<H: ModelHost> Socket<H> {
         };
         let refuse = || self.system.refuse();
         if !self.system.reports_changes {
-            // Refused, nobody waits; and who comes next asks again.
+            // Refused, no task waits; and the next one asks again.
             refuse();
             assert_eq!(wait(read, None, READER), ("refused", Some(true)));
-            assert!(net.sockets.waiting().gave_up(1), "nobody waits");
+            assert!(net.sockets.waiting().gave_up(1), "no task waits");
             assert_eq!((wait(read, None, READER), arms()), (("added", Some(true)), 1));
             assert_eq!((wait(write, None, WRITER), arms()), (("added", Some(false)), 2));
             // Refused to the poller, all are woken.
@@ -350,7 +350,7 @@ impl<H: ModelHost> Socket<H> {
         let woken: Vec<usize> = [WRITER].into_iter().chain(more.clone().skip(1)).chain([more.start]).collect();
         assert_eq!(take(Interest { read: true, write: false }), woken);
         let armed = self.system.state.with(|state| state.armed);
-        assert_eq!(armed, Interest::default(), "nobody waits, and it is armed");
+        assert_eq!(armed, Interest::default(), "no task waits, and it is armed");
         // In a place of its own one changes its waker.
         let (id, other) = (self.entry.next_id(), self.entry.next_id());
         assert_eq!(wait(read, Some(id), READER), ("added", Some(true)));

@@ -144,7 +144,7 @@ impl<H: ModelHost> Tiny<H> {
     fn wait_nextp(&self) -> OwnedP {
         match self.m0.wait_nextp() {
             NextP::Run { p, .. } => p,
-            NextP::Exit => unreachable!("nobody ends M0"),
+            NextP::Exit => unreachable!("no exit was sent to M0"),
         }
     }
 

@@ -1,4 +1,5 @@
-//! The smallest scheduler around `safepoint`: that of [`stw`](crate::harness::stw), and somebody who runs a function under each P.
+//! The smallest scheduler around `safepoint`: that of [`stw`](crate::harness::stw), and a caller that runs a function
+//! under each P.
 
 use crate::harness::stw::Tiny;
 use crate::hosts::model_host::{Cell, ModelHost};
@@ -10,7 +11,7 @@ use spinpark_kernel::types::p::{OwnedP, PId};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Somebody who passes a safepoint.
+/// An M that passes a safepoint.
 struct Passer<'a, H: ModelHost> {
     tiny: &'a Tiny<H>,
     parker: Arc<H::Parker>,
@@ -50,7 +51,7 @@ impl<H: ModelHost> safepoint::Neighbours for Passer<'_, H> {
 }
 
 impl<H: ModelHost> Tiny<H> {
-    /// Runs a function under each P that counts, and that nobody else may run at the same time; sees that it has run, and that only the
+    /// Runs a function under each P that counts, one at a time; sees that it has run, and that only the
     /// caller still refers to it.
     pub fn for_each_p(self: &Arc<Self>, own: Option<OwnedP>) {
         let run: Arc<SafepointFn> = Arc::new({

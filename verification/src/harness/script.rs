@@ -34,7 +34,7 @@ pub(crate) struct Script<H: ModelHost> {
     seen: AtomicU64,
     /// Of these the main thread is told.
     tells: AtomicU64,
-    /// Whoever reports one of these next halts.
+    /// The thread that next reports one of these halts.
     halts: AtomicU64,
     /// Ms in a system call, the first first, and which Gs have been in one.
     away: Mutex<(VecDeque<Away>, u64)>,

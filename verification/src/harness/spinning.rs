@@ -40,10 +40,10 @@ pub enum End {
     Busy,
 }
 
-/// What somebody did who saw to it that work is looked for.
+/// What a thread did so that an M looks for work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Did {
-    /// Nothing: there was none, or somebody is counted who will look.
+    /// Nothing: there was none, or an M is counted that will look.
     Nothing,
     /// Took an idle P: started an M to look, or looks with it.
     TookP,
@@ -181,7 +181,7 @@ impl<H: ModelHost, D: SpinProtocol, Q: Queues> Tiny<H, D, Q> {
     /// Everybody has come to rest.
     ///
     /// # Panics
-    /// If a G waits and a P is idle, and nobody looks; or if the count is not that of those who look.
+    /// If a G waits and a P is idle, and no M looks; or if the count is not that of the Ms that look.
     pub fn check_at_rest(&self, ends: &[End]) -> String {
         let started = self.started.load(Relaxed);
         let queued = self.queues.queued();
@@ -189,7 +189,7 @@ impl<H: ModelHost, D: SpinProtocol, Q: Queues> Tiny<H, D, Q> {
         let looking = ends.iter().filter(|end| **end == End::Looking).count() as u64;
         assert!(
             queued == 0 || idle == 0 || looking + started > 0,
-            "a G is queued and a P is idle, but every M sleeps and nobody was started"
+            "a G is queued and a P is idle, but every M sleeps and none was started"
         );
         let spinning = self.room.count() as u64;
         assert!(
@@ -224,7 +224,7 @@ impl<H: ModelHost, D: SpinProtocol> Tiny<H, D, Rings<H>> {
         self.wakep()
     }
 
-    /// A G comes back from a system call: an idle P is taken for it, or it is queued, and nobody is woken. Was there a P?
+    /// A G comes back from a system call: an idle P is taken for it, or it is queued, and no M is woken. Was there a P?
     pub fn exitsyscall(&self) -> bool {
         self.idle_ps.with(|idle| {
             match idle.checked_sub(1) {
@@ -239,7 +239,7 @@ impl<H: ModelHost, D: SpinProtocol> Tiny<H, D, Rings<H>> {
         })
     }
 
-    /// An owner that does not spin takes all of the global queue: one to run, the rest into its ring. It wakes nobody.
+    /// An owner that does not spin takes all of the global queue: one to run, the rest into its ring. It wakes no M.
     pub fn take_batch(&self, owner: usize) -> bool {
         self.idle_ps.with(|_| self.queues.take_batch(owner))
     }

@@ -55,7 +55,7 @@ pub(super) struct Central<H: Host> {
     pub(super) idle: Vec<OwnedP>,
     /// How often a stopper was woken.
     pub(super) wakes: usize,
-    /// Who stood in line, and who stopped the world, in order.
+    /// Which stood in line, and which stopped the world, in order.
     pub(super) stood: Vec<u8>,
     pub(super) stopped: Vec<u8>,
     /// For the variant with a semaphore instead of a line.
@@ -72,7 +72,7 @@ impl<H: Host> Drop for Central<H> {
 }
 
 impl<H: ModelHost> Tiny<H> {
-    /// `procs` Ps, of which the last `idle` are idle and the others are somebody's.
+    /// `procs` Ps, of which the last `idle` are idle and the others are owned.
     pub fn new(procs: u32, idle: u32) -> Arc<Self> {
         Self::with(procs, procs, idle, Unrest::unknown())
     }
@@ -223,24 +223,24 @@ impl<H: ModelHost> Tiny<H> {
         self.lock.with(|c| c.idle.pop())
     }
 
-    /// Was a stop asked for, that has not ended? Who owns a P and hears so sees `wanted` as well.
+    /// Was a stop asked for, that has not ended? An M that owns a P and reads true sees `wanted` as well.
     pub fn is_needspinning(&self) -> bool {
         // Acquire: then `wanted` is seen as well.
         self.asked.load(Acquire)
     }
 
-    /// Who has stopped the world makes the Ps `procs` many. `empty` takes every G out of a P that ends.
+    /// The stopper makes the Ps `procs` many. `empty` takes every G out of a P that ends.
     pub fn procresize(&self, spare: &mut Vec<OwnedP>, procs: usize, empty: impl FnMut(&OwnedP)) {
         self.lock.with(|c| resize::procresize(c.world.resize(procs), spare, procs, empty));
         self.procs.store(procs, Relaxed);
     }
 
-    /// How many Ps there are, to who has one, or all.
+    /// How many Ps there are, for an M that has one, or all.
     pub fn procs(&self) -> usize {
         self.procs.load(Relaxed)
     }
 
-    /// Who stopped the world, in order.
+    /// Those that stopped the world, in order.
     pub fn served(&self) -> Vec<u8> {
         self.lock.with(|c| c.stopped.clone())
     }

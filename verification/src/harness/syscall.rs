@@ -94,7 +94,7 @@ impl<H: ModelHost, C: Crossing> Neighbours<H> for Tiny<H, C> {
 }
 
 impl<H: ModelHost, C: Crossing> Tiny<H, C> {
-    /// There are `procs` Ps, each of which is somebody's. The main thread plays `main`.
+    /// There are `procs` Ps, each owned by an M. The main thread plays `main`.
     pub fn new(main: &str, procs: usize) -> Arc<Self> {
         Self::starting_at(main, procs, 0)
     }
@@ -271,7 +271,7 @@ impl<H: ModelHost, C: Crossing> Tiny<H, C> {
         });
     }
 
-    /// Everybody has come to rest, and `n` Gs were there to be run: by those who ran `ran`, or later.
+    /// Every M has come to rest, and `n` Gs were there to be run: by the Ms that ran `ran`, or later.
     pub fn check_at_rest(&self, n: u64, ran: &[&[u64]], ps: &[PId]) {
         let in_words = self.words.iter().zip([P0, P1]).filter(|(word, _)| word.peek().in_syscall.is_some());
         let mut found: Vec<PId> = in_words.map(|(_, p)| p).collect();

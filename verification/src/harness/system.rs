@@ -61,7 +61,7 @@ impl<H: ModelHost> Source for Known<H> {
 
 impl<H: ModelHost> Drop for Known<H> {
     fn drop(&mut self) {
-        // An execution that has failed is over: its locks are nobody's any more.
+        // An execution that has failed is over: its locks have no owner any more.
         if !std::thread::panicking() {
             self.system.state.with(|state| state.key = None);
         }

@@ -18,11 +18,11 @@ const OUTPUT: u64 = 42;
 /// More threads, and more wakers of handles, no model has.
 const MAX: usize = 4;
 
-/// The memory of one task, and those who use it.
+/// The memory of one task, and its users.
 pub struct Tiny<H: ModelHost> {
     word: TaskWord<H>,
     slot: JoinerSlot<H>,
-    /// Whoever uses the task reads it, whoever frees it writes it.
+    /// A user of the task reads it, the thread that frees it writes it.
     memory: H::Cell<bool>,
     /// How often the future was polled.
     future: H::Cell<u64>,
@@ -34,7 +34,7 @@ pub struct Tiny<H: ModelHost> {
     news: Vec<Atomic<H, bool>>,
     /// Of each waker: how often it has woken; the last poll saw its news.
     wakers: Vec<(H::Cell<u64>, H::Cell<bool>)>,
-    /// Somebody has aborted it.
+    /// It was aborted.
     is_aborted: H::Cell<bool>,
     /// How often the future wakes itself before that.
     yields: u64,
@@ -55,7 +55,7 @@ pub struct Tiny<H: ModelHost> {
     given: Vec<H::Cell<bool>>,
 }
 
-/// A waker of the handle's: what became of it, and who sleeps until it is woken.
+/// A waker of the handle's: what became of it, and the parker of the thread that sleeps until it is woken.
 type Joiner<H> = (<H as ModelHost>::Cell<Option<Fate>>, <H as Host>::Parker);
 
 /// What became of a waker of the handle's.
@@ -120,7 +120,7 @@ impl<H: ModelHost> Tiny<H> {
         (task, handle)
     }
 
-    /// One waker more, for somebody who has one, or the right.
+    /// Clones the waker; the caller holds one already, or the right.
     pub fn clone_waker(&self) {
         self.word().clone_waker();
     }
@@ -140,7 +140,7 @@ impl<H: ModelHost> Tiny<H> {
         }
     }
 
-    /// The same, where nobody would run it again: its runtime has ended.
+    /// The same, where it would not be run again: its runtime has ended.
     pub fn run_last(&self) {
         self.end();
         self.local[H::me()].0.set(false);
@@ -172,7 +172,7 @@ impl<H: ModelHost> Tiny<H> {
         self.news[n].store(true, Relaxed);
     }
 
-    /// Somebody aborts it.
+    /// Aborts it.
     pub fn abort(&self) {
         self.is_aborted.set(true);
         // Where nothing is made to run any more, it is dropped here.
@@ -196,7 +196,7 @@ impl<H: ModelHost> Tiny<H> {
             Some(waker)
         } else {
             H::join(waker);
-            assert!(task::close(self), "nobody is about to run the task, and it cannot be closed");
+            assert!(task::close(self), "no thread is about to run the task, and it cannot be closed");
             None
         };
         self.is_over();
@@ -235,16 +235,16 @@ impl<H: ModelHost> Tiny<H> {
 
     /// Asks the handle by waker `joiner`, which is to be woken if it gets nothing.
     pub fn ask(&self, handle: &Handle, joiner: u64) {
-        assert_eq!(self.poll(handle, joiner), None, "nobody could complete the task");
+        assert_eq!(self.poll(handle, joiner), None, "no thread could complete the task");
     }
 
     /// Was that waker woken?
     pub fn check_woken(&self, joiner: usize) {
-        assert_eq!(self.joiners[joiner].0.get(), Some(Fate::Woken), "the task is complete, and who awaits it sleeps");
+        assert_eq!(self.joiners[joiner].0.get(), Some(Fate::Woken), "the task is complete, and its joiner sleeps");
     }
 
     fn poll(&self, handle: &Handle, joiner: u64) -> Option<Got> {
-        // What nobody has written is no waker's.
+        // Words that were not written belong to no waker.
         let words = WakerWords { data: joiner + 1, vtable: joiner + 1 };
         let gives = || {
             self.given[joiner as usize].set(true);
@@ -266,7 +266,7 @@ impl<H: ModelHost> Tiny<H> {
 
     /// All have ended: nothing is left, and nothing was lost.
     pub fn check_at_rest(&self, given: usize) -> String {
-        assert!(!self.memory.get(), "nobody refers to the task, and it was not freed: {:?}", self.word.view());
+        assert!(!self.memory.get(), "no reference to the task is left, and it was not freed: {:?}", self.word.view());
         assert!(!self.has_future.get(), "the task was freed with its future");
         assert!(self.output.get().is_none(), "the task was freed with its output");
         let fates: Vec<_> = self.joiners[..given].iter().map(|(fate, _)| fate.get()).collect();

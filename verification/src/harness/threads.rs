@@ -36,7 +36,7 @@ pub struct Central {
     pub threads: u32,
     /// How many Ms neither sleep nor have ended.
     pub awake: usize,
-    /// Nothing goes on any more: who sleeps is to end.
+    /// All is over: an M that sleeps is to end.
     pub closed: bool,
 }
 
@@ -75,7 +75,7 @@ impl Central {
         Some(m)
     }
 
-    /// One less is awake. Nobody is: all is over.
+    /// One less is awake. If none is: all is over.
     pub fn one_less(&mut self) {
         self.awake -= 1;
         self.closed = self.awake == 0;

@@ -1,5 +1,6 @@
-//! Those that sleep around the timers of [`spinpark_kernel::waits::timer_queue`]: threads with a bell for each of their wakers, an M
-//! that fires what is due, who shuts down, and the threads that serve after that; with the ways in which that may be wrong.
+//! Threads that sleep around the timers of [`spinpark_kernel::waits::timer_queue`], with a bell for each of their
+//! wakers; an M that fires what is due, a closer, and the threads that serve after that; with the ways in which that
+//! may be wrong.
 
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::mutation::mutant::is_variant;
@@ -18,16 +19,16 @@ pub const FAR: Nanos = 1 << 40;
 pub struct Tiny<H: ModelHost> {
     queue: TimerQueue<H, usize>,
     bells: Vec<Bell<H>>,
-    /// How often each waker was woken by a timer: touched by who has the right to wake it.
+    /// How often each waker was woken by a timer: touched by the thread that has the right to wake it.
     fired: Vec<Atomic<H, u64>>,
-    /// What was done before a timer was added: whoever fires it may touch it.
+    /// What was done before a timer was added: the thread that fires it may touch it.
     data: Vec<H::Cell<u64>>,
     /// Where the M waits while there is no timer.
     m: Bell<H>,
     is_over: Atomic<H, bool>,
     /// The wrong flag of a variant.
     closed: Atomic<H, bool>,
-    /// The timer at [`FAR`]: for who made it, and shuts down.
+    /// The timer at [`FAR`]: for the thread that made it, and shuts down.
     far: Mutex<Option<Key>>,
 }
 
@@ -143,13 +144,13 @@ impl<H: ModelHost> Tiny<H> {
         self.wait(waker);
     }
 
-    /// Somebody sleeps for long, in shard 0.
+    /// Adds a long sleep, in shard 0.
     pub fn add_far(self: &Arc<Self>) {
         let far = self.add(0, FAR, 0);
         *self.far.lock().unwrap_or_else(PoisonError::into_inner) = Some(far);
     }
 
-    /// After the close, at 3: somebody sleeps for long, and then somebody until 8. How late is the second woken?
+    /// After the close, at 3: one thread sleeps for long, then another until 8. How late is the second woken?
     pub fn sooner_after_later(self: &Arc<Self>) -> Nanos {
         H::pass(3);
         let far = self.add(0, FAR, 0);
@@ -159,7 +160,7 @@ impl<H: ModelHost> Tiny<H> {
         now.saturating_sub(8)
     }
 
-    /// Takes the timer at [`FAR`] back. Who serves ends, and does not sleep until then.
+    /// Takes the timer at [`FAR`] back. The serving thread ends, and does not sleep until then.
     fn cancel(&self, far: Key) {
         if is_variant("timer-queue-cancel-leaves-who-serves") {
             drop(self.queue.take_due(0, FAR));
@@ -171,16 +172,16 @@ impl<H: ModelHost> Tiny<H> {
     /// The same, for the one that [sleeps for long](Tiny::add_far).
     pub fn cancel_far(&self) {
         let far = self.far.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.cancel(far.expect("somebody sleeps for long"));
+        self.cancel(far.expect("a thread sleeps for long"));
     }
 
-    /// What a timer is to whoever adds it.
+    /// What a timer is to its adder.
     pub fn check_who_is_first(&self) {
         let firsts = [5, 8, 3].map(|when| self.queue.add(0, when, 0).1);
         assert!(firsts == [Added::First, Added::Later, Added::First], "{firsts:?}");
     }
 
-    /// Somebody registers in shard 1 for `when`. Is that seen to have to be served?
+    /// Registers in shard 1 for `when`. Is it seen that it must be served?
     pub fn add_near(self: &Arc<Self>, when: Nanos) -> bool {
         let (_, added) = self.queue.add(1, when, 1);
         self.is_closed(added)
@@ -192,16 +193,16 @@ impl<H: ModelHost> Tiny<H> {
         wrong || added == Added::Closed
     }
 
-    /// The runtime is shut down, while somebody sleeps for long. Until when would who serves sleep?
+    /// The runtime is shut down, while a thread sleeps for long. Until when would the serving thread sleep?
     pub fn close_and_look(&self) -> Nanos {
         if is_variant("timer-queue-counts-until-it-finds-one") {
             // Relaxed: as in `TimerQueue::close`.
             self.closed.store(true, Relaxed);
-            let far = self.far.lock().unwrap_or_else(PoisonError::into_inner).expect("somebody sleeps for long");
+            let far = self.far.lock().unwrap_or_else(PoisonError::into_inner).expect("a thread sleeps for long");
             // Under the lock of its shard, and of no other.
             let _ = self.queue.replace(far, 0);
         } else {
-            assert!(self.queue.close(), "somebody sleeps, and is not seen");
+            assert!(self.queue.close(), "a thread sleeps, and is not seen");
         }
         self.queue.deadline()
     }
@@ -224,7 +225,7 @@ impl<H: ModelHost> Tiny<H> {
         loop {
             let now = H::now();
             self.fire_due(now);
-            // Relaxed: whoever says so rings after it.
+            // Relaxed: the thread that sets it rings after it.
             if self.is_over.load(Relaxed) {
                 return;
             }
@@ -252,7 +253,7 @@ impl<H: ModelHost> Tiny<H> {
         self.m.ring();
     }
 
-    /// The runtime is shut down. Was there somebody who sleeps?
+    /// The runtime is shut down. Was there a sleeper?
     pub fn close(self: &Arc<Self>) -> bool {
         let is_any = self.queue.close();
         if is_any && !is_variant("timer-queue-close-leaves-what-sleeps") {
@@ -271,7 +272,7 @@ impl<H: ModelHost> Tiny<H> {
     /// The life of a thread that serves, as in the runtime.
     fn serve_the_first(self: &Arc<Self>) {
         let due = self.queue.wait_for_due(|parker, nanos| match nanos {
-            // Nobody waits for as long as that: until something is said to be sooner.
+            // No timed wait is as long as that: parks until a sooner timer is announced.
             nanos if nanos > FAR / 2 => parker.park(),
             nanos => parker.park_timeout(nanos),
         });

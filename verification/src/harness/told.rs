@@ -33,7 +33,7 @@ impl Log {
         std::mem::take(&mut became.woken)
     }
 
-    /// By `op`, these were woken, in this order, and nobody else. Of the next nothing is expected yet.
+    /// By `op`, these were woken, in this order, and no others. Of the next nothing is expected yet.
     pub fn check(&self, expected: &mut Vec<u64>, op: &dyn Debug) {
         let (woken, expected) = (self.take_woken(), std::mem::take(expected));
         assert!(woken == expected, "{op:?} has woken {woken:?}, and not {expected:?}");
@@ -91,7 +91,7 @@ pub struct Lends {
 }
 
 impl Lends {
-    /// A copy, for who needs no lender.
+    /// A copy, for a caller that needs no lender.
     pub fn copy(&self) -> Told {
         Told::new(&self.log, self.id)
     }

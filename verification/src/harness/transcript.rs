@@ -30,7 +30,7 @@ pub(crate) struct Outside {
     told: Mutex<Vec<String>>,
     sources: [Source; 2],
     is_awaited: AtomicBool,
-    /// The Gs that can go on as soon as somebody looks into the poller.
+    /// The Gs that can go on as soon as an M looks into the poller.
     ready: Mutex<Vec<u64>>,
     /// What happens in each wait, or look, in the poller.
     scenarios: Mutex<VecDeque<Scenario>>,
@@ -45,7 +45,7 @@ pub(crate) struct Outside {
 }
 
 struct Source {
-    /// What it gives, each time somebody takes.
+    /// What it gives, each time an M takes.
     gs: Mutex<VecDeque<Vec<u64>>>,
     /// When it has work by itself,
     when: AtomicU64,
@@ -68,7 +68,7 @@ struct StubSource(Arc<Outside>, usize, Waker);
 /// The poller.
 struct StubPoller(Arc<Outside>);
 
-/// One thread plays: nobody waits for a lock. One who failed may have held it.
+/// One thread plays: none waits for a lock. One that failed may have held it.
 fn open<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -108,17 +108,17 @@ impl Outside {
         *open(&self.sources[n].then) = gs.to_vec();
     }
 
-    /// Does somebody wait for what the poller reports?
+    /// Does a G wait for what the poller reports?
     pub(crate) fn awaits(&self, is_awaited: bool) {
         self.is_awaited.store(is_awaited, Relaxed);
     }
 
-    /// These can go on as soon as somebody looks into the poller.
+    /// These can go on as soon as an M looks into the poller.
     pub(crate) fn rings(&self, gs: &[u64]) {
         open(&self.ready).extend(gs);
     }
 
-    /// This happens in the next wait, or look, in the poller. Who waits there longer waits for ever.
+    /// This happens in the next wait, or look, in the poller. An M that waits there longer waits for ever.
     pub(crate) fn meanwhile(&self, scenario: impl FnOnce(&S) + Send + 'static) {
         open(&self.scenarios).push_back(Box::new(scenario));
     }
@@ -144,14 +144,14 @@ impl Outside {
         *open(&self.heard) = Some((what, Box::new(scenario)));
     }
 
-    /// Somebody without a P has added something earlier to a source.
+    /// A thread without a P has added something earlier to a source.
     pub(crate) fn announce(&self, when: Nanos) {
         self.waker.get().expect("it was made from one").announce(when);
     }
 
     fn play(&self, scenario: Option<Scenario>) {
         if let Some(scenario) = scenario {
-            scenario(&self.sched.get().and_then(Weak::upgrade).expect("it is there while somebody plays"));
+            scenario(&self.sched.get().and_then(Weak::upgrade).expect("it is there while a scenario plays"));
         }
     }
 
@@ -295,16 +295,16 @@ pub(crate) fn begin(sched: &S) -> Worker {
     sched.next(worker).expect("it is open").0
 }
 
-/// M0 runs G1, and nobody else does anything. The transcript begins after that.
+/// M0 runs G1, and no other M does anything. The transcript begins after that.
 pub(crate) fn one_runs(sched: &S) -> Worker {
     submit(sched, 1);
     let worker = begin(sched);
-    assert!(sched.snapshot().alive == 1, "nobody else was asked for");
+    assert!(sched.snapshot().alive == 1, "no other M was asked for");
     sched.observer().0.told();
     worker
 }
 
-/// From here on, nobody looks at it any more.
+/// From here on, it is not looked at any more.
 pub(crate) fn leave<T>(what: T) {
     forget(what);
 }

@@ -17,23 +17,23 @@ impl Unrest {
         Unrest { awake: AtomicUsize::new(parties), has_looked: AtomicBool::new(false) }
     }
 
-    /// Nobody counts: then nobody is ever told.
+    /// Without a count: then no party is ever told.
     pub fn unknown() -> Self {
         Unrest::of(usize::MAX)
     }
 
-    /// A party ends, or blocks for as long as anybody waits. True: it was the last, and who waits looks no more.
+    /// A party ends, or blocks for as long as anybody waits. True: it was the last, and the waiter looks no more.
     pub fn rest(&self) -> bool {
         // SeqCst, here and below: not what is checked.
         self.awake.fetch_sub(1, SeqCst) == 1 && self.has_looked.load(SeqCst)
     }
 
-    /// Who waits begins to.
+    /// The waiter begins to wait.
     pub fn begin(&self) {
         self.has_looked.store(false, SeqCst);
     }
 
-    /// Who waits has looked everywhere, and relies on the others from now on. True: there is nobody to rely on.
+    /// The waiter has looked everywhere, and relies on the others from now on. True: there are none to rely on.
     pub fn relies(&self) -> bool {
         self.has_looked.store(true, SeqCst);
         self.is_over()

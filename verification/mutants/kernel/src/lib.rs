@@ -27,9 +27,9 @@ pub struct Step {
     pub both: Option<(u32, u32)>,
 }
 
-/// The environment's variable that says which one is on, where nobody calls [`switch_on`]: in the tests of `proptests`.
+/// The environment's variable that says which one is on, without a call of [`switch_on`]: in the tests of `proptests`.
 pub const VARIABLE: &str = "SPINPARK_MUTANT";
-/// Nobody has said yet which one is on.
+/// It is not known yet which one is on.
 const UNKNOWN: u32 = u32::MAX;
 /// The one that is on; 0: none. A process has one kernel with one mistake.
 static ON: AtomicU32 = AtomicU32::new(UNKNOWN);

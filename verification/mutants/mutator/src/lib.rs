@@ -5,7 +5,7 @@
 //!
 //! A switch at the site cannot express every mutant: where a statement moves a value, the two branches would move it twice. Such a
 //! mutant is an edited copy of its whole function, behind one switch at the top: `if crate::is(17) { return { … }; }`.
-//! So rustc sees the edit as somebody might have made it, and what it refuses is what it would refuse of them.
+//! So rustc sees the edit as if it were made by hand, and what it refuses is what it would refuse then.
 
 mod pairs;
 mod steps;
@@ -56,7 +56,7 @@ pub enum Kind {
     Replaced,
     /// A function returns at once.
     Early,
-    /// What somebody wrote instead, by hand: see [`ByHand`].
+    /// A text written instead, by hand: see [`ByHand`].
     Edited,
     /// Two statements of a block are left out. This kind and those below are mistakes of two lines.
     Both,
@@ -145,7 +145,7 @@ impl Step {
     }
 }
 
-/// A mistake that somebody made by hand: a text of a function that is another. It is an edited copy of the function.
+/// A mistake made by hand: another text for a function. It is an edited copy of the function.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ByHand {

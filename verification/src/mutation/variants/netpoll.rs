@@ -1,4 +1,4 @@
-//! The room of who waits in the poller, and its wrong variants. A variant is the room, but for one function.
+//! The room of the poller's waiter, and its wrong variants. A variant is the room, but for one function.
 
 use spinpark_kernel::host::{Host, NEVER, Nanos};
 use spinpark_kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
@@ -37,7 +37,7 @@ pub trait Polling: Send + Sync + Sized + 'static {
 pub struct Right;
 impl Polling for Right {}
 
-/// Who waits does not read the deadline again once it has said until when.
+/// The waiter does not read the deadline again once it has published until when it waits.
 pub struct ReadsItOnce;
 impl Polling for ReadsItOnce {
     fn prepare<H: Host>(room: &Netpoll<H>, poll: &Poll, others: &impl Neighbours) -> Nanos {
@@ -45,7 +45,7 @@ impl Polling for ReadsItOnce {
     }
 }
 
-/// Who would wait and finds another there does not look until when that one waits.
+/// An M that would wait and finds another there does not look until when that one waits.
 pub struct TrustsWhoWaits;
 impl Polling for TrustsWhoWaits {
     fn claim<H: Host>(room: &Netpoll<H>, others: &impl Neighbours) -> Option<Poll> {
@@ -53,7 +53,8 @@ impl Polling for TrustsWhoWaits {
     }
 }
 
-/// Who goes to sleep looks who waits, and only then comes its StoreLoad: that one has left meanwhile, without a look at the timer.
+/// An M that goes to sleep looks at the waiter before its StoreLoad: the waiter has left meanwhile, without a look at
+/// the timer.
 pub struct LooksBeforeItsFence;
 impl Polling for LooksBeforeItsFence {
     fn claim<H: Host>(room: &Netpoll<H>, others: &impl Neighbours) -> Option<Poll> {
@@ -67,7 +68,7 @@ impl Polling for LooksBeforeItsFence {
     }
 }
 
-/// Who has peeked does not wake an M, though one has missed its wait because of it.
+/// After a peek, the M does not wake the M whose wait was refused because of it.
 pub struct PeeksAndGoes;
 impl Polling for PeeksAndGoes {
     fn peek<H: Host>(room: &Netpoll<H>, others: &impl Neighbours, look: impl FnOnce()) -> bool {
@@ -75,7 +76,7 @@ impl Polling for PeeksAndGoes {
     }
 }
 
-/// A peek does not exclude a wait: it eats the interrupt that was meant for who waits (golang/go #42515).
+/// A peek does not exclude a wait: it eats the interrupt that was meant for the waiter (golang/go #42515).
 pub struct PeeksBesideWhoWaits;
 impl Polling for PeeksBesideWhoWaits {
     fn peek<H: Host>(_room: &Netpoll<H>, _others: &impl Neighbours, look: impl FnOnce()) -> bool {
@@ -100,7 +101,7 @@ impl Polling for WakesNobody {
     }
 }
 
-/// Who hands a P on takes anybody who waits for one that waits short enough.
+/// An M that hands a P on takes any waiter for one that waits short enough.
 pub struct IgnoresUntil;
 impl Polling for IgnoresUntil {
     fn is_missing<H: Host>(room: &Netpoll<H>, others: &impl Neighbours) -> bool {
@@ -109,7 +110,7 @@ impl Polling for IgnoresUntil {
     }
 }
 
-/// Who hands a P on does not look at timers at all (Go's `handoffp`, but for `sysmon`).
+/// An M that hands a P on does not look at timers at all (Go's `handoffp`, but for `sysmon`).
 pub struct NeverMissing;
 impl Polling for NeverMissing {
     fn is_missing<H: Host>(_room: &Netpoll<H>, _others: &impl Neighbours) -> bool {

@@ -162,8 +162,8 @@ impl SpinProtocol for RetireDoesNotAsk {
     }
 }
 
-/// A submitter that finds no idle P asks for a spinning M, and then lowers its count (as Go does): who is counted beside it
-/// clears the request as it begins, and takes the count for an M that looks.
+/// A submitter that finds no idle P asks for a spinning M, and then lowers its count (as Go does): an M that is counted
+/// beside it clears the request as it begins, and takes the count for an M that looks.
 pub struct AsksBeforeItLowers;
 impl SpinProtocol for AsksBeforeItLowers {
     fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
