@@ -12,8 +12,8 @@ use spinpark_kernel::protocol::syscall::Way;
 const SLICE: Nanos = 10_000_000;
 
 impl Model {
-    /// `m`, which runs `g` under `p`, enters a system call that may be short. Does it look whether the P is wanted? Who
-    /// is interrupted does not.
+    /// `m`, which runs `g` under `p`, enters a system call that may be short. Does it look whether the P is wanted? An
+    /// M that is interrupted does not.
     pub(super) fn enter(&mut self, m: usize, g: u64, p: usize, does_look: bool) {
         let left = Some(self.ps[p].takings);
         self.ps[p].in_call_of = Some(m);
@@ -36,7 +36,7 @@ impl Model {
         }
     }
 
-    /// Whoever takes a P out of a call, changes the number of takings.
+    /// Taking a P out of a call changes the number of takings.
     pub(super) fn take_from_call(&mut self, p: usize) {
         (self.ps[p].in_call_of, self.ps[p].takings) = (None, self.ps[p].takings + 1);
     }

@@ -38,7 +38,7 @@ pub fn to_the_end(mut model: Model, mut kernel: Kernel) -> Result<Tally, Broken>
     if model.is_at_its_end() {
         Ok(model.seen)
     } else {
-        Err(Broken::because(format_args!("nobody moves any more, but not all have ended: {:?}", model.seen_now())))
+        Err(Broken::because(format_args!("no party moves any more, but not all have ended: {:?}", model.seen_now())))
     }
 }
 

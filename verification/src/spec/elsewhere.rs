@@ -1,4 +1,4 @@
-//! What comes from elsewhere, and who waits for it: timers, the poller, and the monitor's thread.
+//! What comes from elsewhere, and the parties that wait for it: timers, the poller, and the monitor's thread.
 
 use crate::spec::hands::Slept;
 use crate::spec::model::{At, Model, Watched};
@@ -70,7 +70,7 @@ impl Elsewhere {
         self.is_awaited || !self.timers.is_empty()
     }
 
-    /// Should somebody wait in the poller, or not as long as who does?
+    /// Must an M wait in the poller, or for less long than the one that does?
     pub(super) fn is_missing(&self) -> bool {
         self.is_expecting() && self.polls.is_none_or(|(_, until)| until > self.deadline())
     }
@@ -93,7 +93,7 @@ impl Model {
         self.elsewhere.timers.extract_if(.., |(when, _)| *when <= now).map(|(_, g)| g).collect()
     }
 
-    /// What the poller reports to who does not wait. `None`: nobody is to look.
+    /// What the poller reports to an M that does not wait. `None`: no M is to look.
     pub(super) fn peek(&mut self) -> Option<Vec<u64>> {
         if !self.elsewhere.is_awaited || self.elsewhere.polls.is_some() {
             return None;
@@ -109,7 +109,7 @@ impl Model {
         Some(reports)
     }
 
-    /// Who waits in the poller comes back; who will, at once.
+    /// The M in the poller comes back; one that is about to wait, at once.
     pub(super) fn interrupt(&mut self) {
         self.events.push(Ev::Interrupted);
         self.elsewhere.is_interrupted = true;
@@ -127,7 +127,7 @@ impl Model {
         }
     }
 
-    /// `m` has nothing to do, and waits in the poller if nobody else does.
+    /// `m` has nothing to do, and waits in the poller if no other M does.
     pub(super) fn rest_or_poll(&mut self, m: usize) -> Slept {
         while self.elsewhere.is_expecting() {
             let until = self.elsewhere.deadline();
@@ -207,7 +207,7 @@ impl Model {
         }
     }
 
-    /// The monitor sees to it that somebody looks at what comes from elsewhere, at least once in a slice.
+    /// The monitor sees to it that an M looks at what comes from elsewhere, at least once in a slice.
     pub(super) fn mind_the_poller(&mut self) {
         let (deadline, now) = (self.elsewhere.deadline(), self.now);
         if self.elsewhere.polls.is_some() {
@@ -314,7 +314,7 @@ impl Model {
         }
     }
 
-    /// Somebody uses an idle P, or the world goes on: a monitor that sleeps deeply is woken.
+    /// An idle P is used, or the world goes on: a monitor that sleeps deeply is woken.
     pub(super) fn rouse_monitor(&mut self) {
         let monitor = &mut self.elsewhere.monitor;
         if monitor.at == Nap::Deep && !monitor.is_woken {
@@ -369,7 +369,7 @@ impl Model {
         }
     }
 
-    /// Who calls `tick` without the monitor's thread has seen other ticks.
+    /// A caller of `tick` without the monitor's thread has seen other ticks.
     fn swap_watches(&mut self) {
         std::mem::swap(&mut self.watch, &mut self.elsewhere.monitor.watch);
     }

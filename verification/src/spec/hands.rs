@@ -1,4 +1,5 @@
-//! Whose P is whose: who is woken with one, who sleeps without, to whom it is handed on, and when nobody can go on.
+//! Which M has which P: which is woken with one, which sleeps without, to which it is handed on, and when none can go
+//! on.
 
 use crate::spec::model::{At, Model, NextP, Until};
 use crate::spec::moves::{Activity, Ev, Item, Who};
@@ -38,7 +39,7 @@ impl Model {
         self.idle_p_to_hold()
     }
 
-    /// The same, for who stops the world: there is nothing to see.
+    /// The same, for a stopper: there is nothing to see.
     pub(super) fn idle_p_to_hold(&mut self) -> Option<usize> {
         if self.is(Wrong::UsesThePThatIsIdleLongest) && !self.idle.is_empty() {
             return Some(self.idle.remove(0));
@@ -50,7 +51,7 @@ impl Model {
         if self.is_closed { None } else { self.idle_p() }
     }
 
-    /// Work was queued. If nobody looks, an idle P gets somebody who does; if none is idle, word is left.
+    /// Work was queued. If no M spins, an idle P gets one that does; if none is idle, a request is left.
     pub(super) fn wakep(&mut self) {
         if self.spinning_ms > 0 && !self.is(Wrong::WakesThoughSomebodyLooks) {
             self.seen.note("nobody was woken, for somebody looks");
@@ -65,7 +66,7 @@ impl Model {
         }
     }
 
-    /// `p` is run by the M that fell asleep last, else by a new one; if there can be none, by nobody for now.
+    /// `p` is run by the M that fell asleep last, else by a new one; if there can be none, by no M for now.
     pub(super) fn start(&mut self, p: usize, spins: bool) {
         let oldest = self.is(Wrong::WakesWhoSleepsLongest) && !self.sleeping.is_empty();
         let sleeper = if oldest { Some(self.sleeping.remove(0)) } else { self.sleeping.pop() };
@@ -91,7 +92,7 @@ impl Model {
         }
     }
 
-    /// The first M is started, by whoever made the scheduler.
+    /// The first M is started, by the scheduler's maker.
     pub(super) fn begin(&mut self) {
         let m = if self.may_start() { self.unused.pop() } else { None };
         let Some(m) = m else { return self.events.push(Ev::Began(true)) };
@@ -156,7 +157,7 @@ impl Model {
         self.unlock();
     }
 
-    /// Nobody runs `p` any more: a stop comes first, then a safepoint, then who waits, if nobody can look.
+    /// No M runs `p` any more: a stop comes first, then a safepoint, then a waiting M, if none can look.
     pub(super) fn releasep(&mut self, p: usize, nobody_looks: bool) {
         if self.is_stopping {
             self.events.push(Ev::Held(p));
@@ -206,7 +207,7 @@ impl Model {
         }
     }
 
-    /// The G that is bound to `m` goes on: under an idle P, else when somebody finds its ticket.
+    /// The G that is bound to `m` goes on: under an idle P, else when an M finds its ticket.
     pub(super) fn send_for(&mut self, m: usize) {
         match self.idle_p() {
             Some(p) => {
@@ -315,14 +316,14 @@ impl Model {
         self.check_dead();
     }
 
-    /// Somebody who sleeps without a P is woken; one who does not, will not sleep the next time.
+    /// A sleeper without a P is woken; a party that does not sleep will not the next time.
     pub(super) fn wake(&mut self, who: Who) {
         if let Some(sleeper) = self.sleepers.get_mut(&who) {
             sleeper.is_woken = true;
         }
     }
 
-    /// `p` is of no use to its M: somebody else runs it if there is work for it, or if nobody would see what there is;
+    /// `p` is of no use to its M: another M runs it if there is work for it, or if none would see what there is;
     /// else it is let go of.
     pub(super) fn hand_on(&mut self, p: usize) {
         self.attend(p);
@@ -354,7 +355,7 @@ impl Model {
         self.unlock();
     }
 
-    /// Somebody without a P sleeps until something holds.
+    /// A party without a P sleeps until something holds.
     pub(super) fn is_over(&self, who: Who, until: Until) -> bool {
         match until {
             Until::First { .. } => self.line.front() == Some(&who),

@@ -40,7 +40,7 @@ pub struct Kernel {
     /// In the poller.
     parker: Arc<<Stepped as Host>::Parker>,
     asleep: BTreeMap<Who, usize>,
-    /// Who was interrupted, the first first.
+    /// The parties that were interrupted, the first first.
     paused: VecDeque<(Option<Who>, usize)>,
     next_g: u64,
     ms: usize,
@@ -416,18 +416,18 @@ impl Kernel {
     /// Of those that were interrupted the first goes on, until its move is over.
     ///
     /// # Panics
-    /// If nobody was.
+    /// If none was.
     pub fn finish(&mut self) {
-        let (who, thread) = self.paused.pop_front().expect("somebody was interrupted");
+        let (who, thread) = self.paused.pop_front().expect("a party was interrupted");
         self.witness.book().events.clear();
         let halt = self.threads.go_on(thread);
         match (who, halt) {
             (Some(who), halt) => self.after(who, halt),
-            (None, halt) => assert_eq!(halt, Halt::Over, "who comes from outside never sleeps"),
+            (None, halt) => assert_eq!(halt, Halt::Over, "a thread from outside never sleeps"),
         }
     }
 
-    /// What everybody who can do anything does next, until nobody can. `None`: nobody can.
+    /// What a party that can do anything does next, until none can. `None`: none can.
     pub fn goes_on(&self) -> Option<What> {
         let outside = (0..OUTSIDERS).map(Who::Outsider).chain([Who::Closer]);
         let everybody = (0..self.ms).map(Who::M).chain(outside);
@@ -440,7 +440,7 @@ impl Kernel {
         })
     }
 
-    /// What is wrong, when nobody can go on by himself. `has_closed`: it was closed.
+    /// What is wrong, when no party can go on by itself. `has_closed`: it was closed.
     pub fn fault(&self, has_closed: bool) -> Option<String> {
         let snapshot = self.sched.snapshot();
         let ms: Vec<Activity> = (0..self.ms).map(|m| self.activity(Who::M(m))).collect();
@@ -455,7 +455,7 @@ impl Kernel {
         let deadline = book.timers.iter().map(|(when, _)| *when).min().unwrap_or(NEVER);
         let until = book.until.filter(|_| snapshot.polling > 0);
         let is_missing = (deadline != NEVER || book.is_awaited) && until.is_none_or(|until| until > deadline);
-        // Who waits in the poller until now comes back by himself.
+        // An M that waits in the poller until now comes back by itself.
         let comes_back = until.is_some_and(|until| until <= Stepped::now());
         let is_due = deadline <= Stepped::now() && !comes_back || !book.arrived.is_empty();
         drop(book);
@@ -470,7 +470,7 @@ impl Kernel {
                 Some(format!("{asleep} sleep, not all for a reason: {snapshot:?}"))
             }
             _ if is_due && snapshot.idle_ps > 0 && can_have_m => Some(format!("what is due is left: {snapshot:?}")),
-            _ if is_missing && can_have_m => Some(format!("nobody waits in the poller, or too long: {snapshot:?}")),
+            _ if is_missing && can_have_m => Some(format!("no M waits in the poller, or too long: {snapshot:?}")),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Who looks for a G: at which places, in which order, and what it takes.
+//! How an M looks for a G: at which places, in which order, and what it takes.
 
 use crate::spec::hands::Slept;
 use crate::spec::model::{At, Model, NextP};
@@ -93,7 +93,8 @@ impl Model {
         }
     }
 
-    /// The G of `m` is over. What is next under its P, if nobody wants that and it is nobody else's turn, needs no search.
+    /// The G of `m` is over. What is next under its P, if no party wants that P and no other queue has its turn, needs
+    /// no search.
     pub(super) fn next_local(&mut self, m: usize, p: usize) {
         if !self.is_wanted()
             && !self.ms[m].is_detached
@@ -123,7 +124,7 @@ impl Model {
         }
     }
 
-    /// Does anything wait for whoever comes?
+    /// Does anything wait for the next M?
     fn any_work(&self) -> bool {
         !self.global.is_empty() || self.has_arrived() || (0..self.procs).any(|p| self.ps[p].len() > 0)
     }

@@ -10,7 +10,7 @@ use spinpark_kernel::protocol::locked::{Wake, Woken};
 use spinpark_kernel::sched::snapshot::Snapshot;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A scheduler in lists. Nothing here is shared, and nobody interferes.
+/// A scheduler in lists. Nothing here is shared, and no thread interferes.
 #[derive(Debug, Clone)]
 pub struct Model {
     pub(super) numbers: Numbers,
@@ -38,7 +38,7 @@ pub struct Model {
     pub(super) readied: BTreeSet<usize>,
     /// Those that wait, oldest first.
     pub(super) waiting: Vec<(usize, Wake)>,
-    /// Those who want to stop the world, and those of them that sleep.
+    /// Those that want to stop the world, and those of them that sleep.
     pub(super) line: VecDeque<Who>,
     pub(super) sleepers: BTreeMap<Who, Sleeper>,
     pub(super) is_stopping: bool,
@@ -50,7 +50,7 @@ pub struct Model {
     pub(super) arrived: VecDeque<Vec<u64>>,
     pub(super) expects: bool,
     pub(super) elsewhere: Elsewhere,
-    /// It is expected no more, and nobody has looked since whether anybody waits for it.
+    /// It is expected no more, and no M has looked since whether a G waits for it.
     pub(super) is_hidden: bool,
     pub(super) is_closed: bool,
     pub(super) closer_is_done: bool,
@@ -157,7 +157,7 @@ pub(super) enum NextP {
     Exit,
 }
 
-/// Somebody without a P, who sleeps.
+/// A party without a P, that sleeps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sleeper {
     pub(super) until: Until,
@@ -292,7 +292,7 @@ impl Model {
         }
     }
 
-    /// Of somebody who is no M, or is one that stops the world.
+    /// Of a party that is no M, or is one that stops the world.
     fn activity_outside(&self, who: Who) -> Activity {
         match self.sleepers.get(&who) {
             Some(sleeper) => Activity::Asleep(sleeper.is_woken),
@@ -310,7 +310,7 @@ impl Model {
         }
     }
 
-    /// Everybody that there may be.
+    /// All parties that there may be.
     pub(super) fn everybody(&self) -> impl Iterator<Item = Who> + use<> {
         let outside = (0..OUTSIDERS).map(Who::Outsider).chain([Who::Closer, Who::Monitor]);
         (0..self.numbers.ms()).map(Who::M).chain(outside)

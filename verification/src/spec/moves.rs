@@ -33,7 +33,7 @@ pub struct Numbers {
     pub max_detached: usize,
     /// Are there timers, a poller, and a monitor's thread?
     pub elsewhere: bool,
-    /// Who only looks into the poller does so after so long, in nanoseconds.
+    /// An M that only looks into the poller does so after so long, in nanoseconds.
     pub peek_every: Nanos,
 }
 
@@ -71,14 +71,14 @@ impl Numbers {
     }
 }
 
-/// Who moves.
+/// The party that moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
     /// The M of this number.
     M(usize),
-    /// Somebody outside, who stops the world.
+    /// A thread from outside, which stops the world.
     Outsider(usize),
-    /// Who closes the scheduler.
+    /// The closer of the scheduler.
     Closer,
     /// The monitor.
     Monitor,
@@ -102,15 +102,15 @@ pub enum What {
     Arrive(usize),
     /// From now on a source expects Gs, or does not, and wakes.
     Expect(bool),
-    /// The same, and tells nobody.
+    /// The same, and wakes no M.
     ExpectSilently(bool),
-    /// Who was asked for begins, who was woken goes on.
+    /// A party that was asked for begins, one that was woken goes on.
     GoOn(Who),
-    /// Who sleeps wakes spuriously.
+    /// A sleeper wakes spuriously.
     Stir(Who),
     /// The G of the M readies a fresh one.
     Ready(usize),
-    /// The first M is started, as whoever makes a scheduler does.
+    /// The first M is started, as a scheduler's maker does.
     Begin,
     /// The G of the M is over; what is next?
     Next(usize),
@@ -130,7 +130,7 @@ pub enum What {
     Block(usize),
     /// The G of the M, which goes on without a P, enters a system call. Is that known to block?
     EnterDetached(usize, bool),
-    /// Somebody asks whether anybody waits for ever.
+    /// A caller asks whether a G waits for ever.
     LookForDeadlock,
     /// The M, in a system call, comes back.
     Exit(usize),
@@ -138,7 +138,7 @@ pub enum What {
     ExitBound(usize),
     /// The G, which is bound to its M, waits.
     Park(usize, Wake),
-    /// Whoever is bound to the M is readied, from outside.
+    /// The G that is bound to the M is readied, from outside.
     ReadyBound(usize),
     /// The M ends with the G that is bound to it.
     End(usize),
@@ -146,9 +146,9 @@ pub enum What {
     Tick(Nanos),
     /// The world is to stop.
     Stop(Who),
-    /// Who has stopped the world starts it.
+    /// The stopper starts the world.
     Start(Who),
-    /// Who has stopped the world wants so many Ps.
+    /// The stopper wants so many Ps.
     Resize(Who, usize),
     /// A function is run once under each P.
     ForEachP(Who),
@@ -156,10 +156,10 @@ pub enum What {
     Refuse(usize),
     /// The scheduler is closed.
     Close,
-    /// A timer is set, for so long, by the G of this M, which tells nobody, or from outside.
+    /// A timer is set, for so long, by the G of this M, which wakes no M, or from outside.
     Timer(Option<usize>, Nanos),
-    /// From now on somebody waits for what the poller reports, or nobody does; who begins to may run under a P, and tells
-    /// nobody.
+    /// From now on a G waits for what the poller reports, or none does; one that begins to may run under a P, and wakes
+    /// no M.
     Await(Option<usize>, bool),
     /// The poller has so many fresh Gs to report.
     Report(usize),
@@ -172,7 +172,7 @@ pub enum What {
 }
 
 impl What {
-    /// Who does it.
+    /// The party that does it.
     pub fn by(self) -> Option<Who> {
         match self {
             What::GoOn(who) | What::Stir(who) | What::Stop(who) | What::Start(who) => Some(who),
@@ -296,7 +296,7 @@ pub enum Ev {
     /// The M is about to wait in the poller, until then; it has waited.
     Polling(usize, Nanos),
     Polled(usize),
-    /// Somebody waits in the poller, or only looks into it; and so many are seen to wait in it then.
+    /// An M waits in the poller, or only looks into it; and so many are seen to wait in it then.
     Looks {
         waits: bool,
         polling: usize,
@@ -305,7 +305,7 @@ pub enum Ev {
     Interrupted,
 }
 
-/// Where somebody is.
+/// Where a party is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activity {
     /// Not there.

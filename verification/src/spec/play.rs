@@ -107,7 +107,7 @@ impl Model {
         }
     }
 
-    /// A G has queued another. Beside the only P there is nobody to wake.
+    /// A G has queued another. Beside the only P there is no M to wake.
     fn wake_another(&mut self) {
         if self.procs > 1 {
             self.wakep();
@@ -305,7 +305,7 @@ impl Model {
         }
     }
 
-    /// What brings a scheduler to its end: it is closed, and everybody does what he can. `None`: nobody can do anything.
+    /// What brings a scheduler to its end: it is closed, and each party does what it can. `None`: none can do anything.
     pub fn to_the_end(&self) -> Option<What> {
         if !self.is_closed {
             return Some(What::Close);

@@ -21,9 +21,9 @@ impl Model {
         } else if self.spinning_ms != self.wakes_of_spinning_ms() {
             return Some(format!("{} are counted as looking", self.spinning_ms));
         } else if let Some(m) = self.overdue() {
-            return Some(format!("M{m} waits, though nobody can ready it"));
+            return Some(format!("M{m} waits, though none can ready it"));
         } else if self.is_neglected() {
-            return Some("nobody waits in the poller, or too long".to_owned());
+            return Some("no M waits in the poller, or too long".to_owned());
         }
         None
     }
@@ -51,19 +51,19 @@ impl Model {
         queues.filter(|&&item| item == Item::G(g)).count() + arrived + self.ms.iter().filter(has).count()
     }
 
-    /// Between two moves nobody looks but those who have yet to begin.
+    /// Between two moves only Ms look that have yet to begin.
     fn wakes_of_spinning_ms(&self) -> usize {
         self.ms.iter().filter(|m| matches!(m.nextp, Some(NextP::Run { spins: true, .. }))).count()
     }
 
-    /// Nobody is awake, and nobody waits for what comes from elsewhere, though there is something.
+    /// No M is awake, and none waits for what comes from elsewhere, though there is something.
     fn is_neglected(&self) -> bool {
         let moves = |m: &M| m.nextp.is_some() || !matches!(m.at, At::Nowhere | At::Rests | At::Waits(_) | At::Polls);
         let is_still = !self.ms.iter().any(moves) && self.line.is_empty() && !self.elsewhere.is_interrupted;
         is_still && self.elsewhere.is_missing() && !self.may_leave_work()
     }
 
-    /// Somebody who waits for others of the same scheduler, when nothing at all can move any more.
+    /// An M whose G waits for others of the same scheduler, when nothing at all can move any more.
     fn overdue(&self) -> Option<usize> {
         let may_arrive =
             self.expects || self.elsewhere.is_expecting() || !self.arrived.is_empty() || !self.global.is_empty();

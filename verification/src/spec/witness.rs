@@ -18,25 +18,25 @@ use std::collections::{BTreeMap, VecDeque};
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-/// What somebody who does not move has in hand.
+/// What a party that does not move has in hand.
 pub(super) enum Role {
     Runs(Worker, G),
     Away(Away, G),
     HasStopped(StoppedWorld, Option<G>),
 }
 
-/// What happens, and who has what in hand. Uncontended: one moves at a time.
+/// What happens, and what each party has in hand. Uncontended: one moves at a time.
 #[derive(Default)]
 pub(super) struct Book {
     pub(super) events: Vec<Ev>,
-    /// Never dropped with what it holds: a P must not be, and when a comparison fails nobody takes it back.
+    /// Never dropped with what it holds: a P must not be, and when a comparison fails no M takes it back.
     pub(super) roles: ManuallyDrop<BTreeMap<Who, Role>>,
     pub(super) arrived: VecDeque<Vec<u64>>,
     pub(super) expects: bool,
     pub(super) timers: Vec<(Nanos, u64)>,
     pub(super) is_awaited: bool,
     pub(super) reports: Vec<u64>,
-    /// Until when who waits in the poller waits.
+    /// Until when the M in the poller waits.
     pub(super) until: Option<Nanos>,
 }
 
@@ -130,7 +130,7 @@ impl WorkSource for Source {
     fn tick(&self, _: Nanos) {}
 }
 
-/// A poller that the test fills. Who is in it looks what others see of that.
+/// A poller that the test fills. An M in it looks what others see of that.
 pub(super) struct Sockets {
     pub(super) witness: Witness,
     pub(super) parker: Arc<<Stepped as Host>::Parker>,

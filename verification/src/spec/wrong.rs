@@ -20,9 +20,9 @@ pub enum Wrong {
     WakesWhoSleepsLongest,
     /// The P that is idle longest is used.
     UsesThePThatIsIdleLongest,
-    /// Somebody is woken though somebody looks.
+    /// An M is woken though one spins.
     WakesThoughSomebodyLooks,
-    /// The last to find work wakes nobody.
+    /// The last to find work wakes no M.
     PassesNoBaton,
     /// The last to find work wakes another, though nothing is left to be found. (Go's.)
     PassesTheBatonForNothing,
@@ -30,19 +30,19 @@ pub enum Wrong {
     LeavesTheSourceAtTheTurn,
     /// A full ring spills only the G that did not fit.
     SpillsOnlyTheNewG,
-    /// A full ring that spills wakes nobody. (Go's, in `goyield`.)
+    /// A full ring that spills wakes no M. (Go's, in `goyield`.)
     SpillsAndWakesNobody,
     /// The monitor waits one tick longer.
     RetakesOneTickLate,
     /// The monitor looks only at the system call, not at the slice. (golang/go #28701.)
     ForgetsTheSlice,
-    /// Who returns takes an idle P before its own, which is in another's call.
+    /// An M that returns takes an idle P before its own, which is in another's call.
     TakesAnIdlePFirst,
-    /// A P is handed on to nobody, though nobody looks and no P is idle. (golang/go's `handoffp` looks earlier.)
+    /// A P is handed on to no M, though none looks and no P is idle. (golang/go's `handoffp` looks earlier.)
     HandsOnWithoutALook,
     /// A P that is in a system call is left there by a stop.
     LeavesPsInSyscalls,
-    /// Of those who want to stop the world the last comes first.
+    /// Of those that want to stop the world the last comes first.
     LastStopperFirst,
     /// What a P that ends still holds goes behind what waits.
     ResizeQueuesBehind,
@@ -52,7 +52,7 @@ pub enum Wrong {
     ForgetsAnEarlyWake,
     /// Of those that wait for ever the youngest is told.
     TellsTheYoungest,
-    /// A refused P is idled with its Gs, and nobody asks for a spinning M.
+    /// A refused P is idled with its Gs, and no M asks for a spinning one.
     RefusedAndForgotten,
 }
 
