@@ -71,7 +71,7 @@ fn a_close_beside_a_wake<H: ModelHost>() -> String {
     ended.map_or("closed", |_| "ready").to_owned()
 }
 
-/// A task that waits with its thread is woken, and nobody shuts down.
+/// A task that waits with its thread is woken, and no thread shuts down.
 fn a_wake_in_a_task<H: ModelHost>() -> String {
     main_plays("waiter");
     let waiter = Waiter::<H>::new(1);
@@ -162,7 +162,7 @@ fn a_question_and_its_answer<H: ModelHost>() -> String {
     "answered".to_owned()
 }
 
-/// The same, and who asks is a third, which ends.
+/// The same, and the asker is a third, which ends.
 fn a_waker_that_ends<H: ModelHost>() -> String {
     main_plays("waiter");
     let process = Process::<H>::new(2, 1);

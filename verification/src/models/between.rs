@@ -2,10 +2,10 @@
 //!
 //! The moves are those of [the lists](crate::spec), and so is what is done before. Then one party makes a move, and is
 //! interrupted before one of its steps outside of the lock: another makes a move, perhaps a third does, each whole or
-//! interrupted too; then they go on, the first first. What comes of it the lists do not say: they know no move that is interrupted. So it is judged when everybody has
-//! done what he can, and nobody looks, ticks or submits any more: no G waits beside an idle P if an M could be had, nobody
-//! sleeps but who has nothing to do, somebody waits for what may come from elsewhere, and each G was found once for each time
-//! it was queued; and if it was closed, everybody has ended.
+//! interrupted too; then they go on, the first first. What comes of it the lists do not say: they know no move that is
+//! interrupted. So it is judged when each party has done what it can, and none looks, ticks or submits any more: no G
+//! waits beside an idle P if an M could be had, only parties with nothing to do sleep, an M waits for what may come
+//! from elsewhere, and each G was found once for each time it was queued; and if it was closed, all have ended.
 //!
 //! A mistake that needs one party to come at the wrong moment, once, is one of these plays: few preemptions, in the words of
 //! *CHESS*. They are many, and sampled at random.
@@ -129,7 +129,7 @@ fn one_in_another<H: ModelHost>(numbers: Numbers, before: &[What]) -> String {
     }
     let mut all = lists.allowed();
     all.dedup();
-    // A thread that is refused, and who wants the P of nobody: work may wait for either.
+    // A refused thread, and a spinning M asked for without need: work may wait for either.
     all.retain(|what| !matches!(what, What::Refuse(_) | What::Stir(_) | What::Expect(_) | What::ExpectSilently(_)));
     let first = any_of::<H, _>(&all);
     let step = any_step::<H>();
@@ -142,7 +142,7 @@ fn one_in_another<H: ModelHost>(numbers: Numbers, before: &[What]) -> String {
         for _ in 0..1 + H::choose(2) {
             let meets = |what: &What| {
                 let is_another = what.by().is_none() || !busy.contains(&what.by());
-                // Who comes from outside, and is in the middle of it, holds what it works with.
+                // A thread from outside that is in the middle of a move holds what it works with.
                 is_another && !(closes && (*what == Submit || what.by() == Some(OUT) || *what == Close))
             };
             let others: Vec<What> = all.iter().copied().filter(meets).collect();
@@ -256,7 +256,7 @@ macro_rules! between {
         pub const MODELS: &[Model] = &[$(
             Model {
                 name: concat!("sched::an_interruption_costs_nothing::", stringify!($play)),
-                claim: concat!($what, ": whoever is interrupted, and by whom, nothing is lost, left or missed"),
+                claim: concat!($what, ": whichever party is interrupted, nothing is lost, left or missed"),
                 size: "one is interrupted before any of about 70 steps, by one or two others, which may be too; 1 to 3 Ps, 1 to 4 Ms",
                 invariants: &[$($inv),*],
                 must_reach: &["one in another", "one after another"],

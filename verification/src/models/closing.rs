@@ -1,14 +1,14 @@
-//! A scheduler that is closed, to its very end, beside whoever queues Gs meanwhile: each G that was accepted is run, or given
+//! A scheduler that is closed, to its very end, beside a submitter of Gs: each G that was accepted is run, or given
 //! back, exactly once; and one that was not comes back to its submitter.
 //!
-//! | whoever queues                               | who takes it, or gives it back          | model              |
+//! | what queues a G                              | what takes it, or gives it back         | model              |
 //! |----------------------------------------------|-----------------------------------------|--------------------|
 //! | a submitter; there is no M yet               | the M it starts, or `close`             | `no_m`             |
 //! | a submitter; an M sleeps                     | that M, or `close`                      | `an_m_sleeps`      |
 //! | a submitter; an M runs a G, and ends it      | that M, or `close`                      | `an_m_runs`        |
-//! | a G under its own P, before its M ends       | who has the P next, or `handoffp`       | `an_m_ends`        |
+//! | a G under its own P, before its M ends       | the P's next M, or `handoffp`           | `an_m_ends`        |
 //! | the same, before it blocks; there is no M    | `refused`, and `close`                  | `there_is_no_m`    |
-//! | nobody: a bound G begins to wait             | itself, as `close` ends its wait        | `a_g_begins_to_wait` |
+//! | nothing: a bound G begins to wait           | itself, as `close` ends its wait        | `a_g_begins_to_wait` |
 
 use crate::harness::embedder::{Embedded, open, small, submit};
 use crate::hosts::model_host::ModelHost;
@@ -153,7 +153,7 @@ fn there_is_no_m<H: ModelHost>() -> String {
     outcome(&sched, back, false) + if refused > 0 { ", no M" } else { "" }
 }
 
-/// G1 begins to wait for somebody outside, who never comes.
+/// G1 begins to wait for a wake from outside, which never comes.
 fn a_g_begins_to_wait<H: ModelHost>() -> String {
     fn play<H: ModelHost>(sched: &Closing<H>, worker: Worker, _: u64) -> Option<Worker> {
         first_waits(sched);
@@ -173,37 +173,37 @@ fn a_g_begins_to_wait<H: ModelHost>() -> String {
 pub const MODELS: &[Model] = &[
     crate::model!("sched::close_gives_back_what_never_ran::no_m", no_m,
         claim: "a G that is submitted as the scheduler is closed runs on the first M, or is given back, or is refused; once",
-        size: "1 P, 1 M, 1 G, a submitter, who closes",
+        size: "1 P, 1 M, 1 G, a submitter, a closer",
         invariants: [1, 2],
         must_reach: ["0 given back", "1 given back", "refused"],
         runs: [rc11()]),
     crate::model!("sched::close_gives_back_what_never_ran::an_m_sleeps", an_m_sleeps,
-        claim: "the same while an M sleeps, which the submitter wakes, or whoever closes",
-        size: "1 P, 1 M, 2 Gs, a submitter, who closes",
+        claim: "the same while an M sleeps, which the submitter wakes, or the closer",
+        size: "1 P, 1 M, 2 Gs, a submitter, a closer",
         invariants: [1, 2],
         must_reach: ["0 given back", "1 given back", "refused"],
         runs: [rc11()]),
     crate::model!("sched::close_gives_back_what_never_ran::an_m_runs", an_m_runs,
         claim: "the same while an M runs a G, and ends it",
-        size: "1 P, 1 M, 2 Gs, a submitter, who closes",
+        size: "1 P, 1 M, 2 Gs, a submitter, a closer",
         invariants: [1, 2],
         must_reach: ["0 given back", "1 given back", "refused"],
         runs: [rc11_cut()]),
     crate::model!("sched::close_gives_back_what_never_ran::an_m_ends", an_m_ends,
         claim: "what is left under a P is run, or given back, though its M ends just when the scheduler is closed",
-        size: "1 P, 2 Ms, 2 Gs, who closes",
+        size: "1 P, 2 Ms, 2 Gs, a closer",
         invariants: [1, 2],
         must_reach: ["0 given back", "1 given back"],
         runs: [rc11()]),
     crate::model!("sched::close_gives_back_what_never_ran::there_is_no_m", there_is_no_m,
         claim: "the same if there is no M for that P",
-        size: "1 P, 1 M, 2 Gs, who closes",
+        size: "1 P, 1 M, 2 Gs, a closer",
         invariants: [1, 2],
         must_reach: ["0 given back", "1 given back", "no M"],
         runs: [rc11()]),
     crate::model!("sched::close_gives_back_what_never_ran::a_g_begins_to_wait", a_g_begins_to_wait,
         claim: "a bound G that begins to wait as the scheduler is closed is told so, and the closer does not wait for it for ever",
-        size: "1 P, 1 M, 1 G, who closes",
+        size: "1 P, 1 M, 1 G, a closer",
         invariants: [19, 36],
         must_reach: ["0 given back", "waited"],
         runs: [rc11()]),

@@ -1,11 +1,11 @@
 //! Work conservation *now*: while one M keeps its G, for ever, and not only when all is quiet and the harm has healed. On the
 //! real scheduler, with its real lock scopes.
 //!
-//! G1 keeps M0 and P0. So what is queued meanwhile, beside an idle P, has to be run by another M; if nobody looks for it, the
-//! main thread waits for ever, and the engine says so. The invariant is the one that is proved for every size in
+//! G1 keeps M0 and P0. So what is queued meanwhile, beside an idle P, has to be run by another M; if no M looks for it,
+//! the main thread waits for ever, and the engine says so. The invariant is the one that is proved for every size in
 //! `verification/parameterized/src/spinning`: a queued G beside an idle P has an M that looks, or must look.
 //!
-//! | who queues the G, and how                    | who may fall asleep on it             | model                    |
+//! | what queues the G, and how                   | the M that may fall asleep on it      | model                    |
 //! |----------------------------------------------|---------------------------------------|--------------------------|
 //! | a submitter, in the global queue             | an M that idles its P, and retires    | `submitted`              |
 //! | the G that is kept, under its own P          | the same                              | `readied`                |
@@ -115,8 +115,8 @@ fn spilled<H: ModelHost>() -> String {
     outcome(&sched)
 }
 
-/// M0 and M1 have come back from system calls, found no P, and queued their Gs: nobody is woken for those. M2 takes both as its
-/// share, keeps one, and leaves the other in its ring; M3 looks meanwhile, and idles its P.
+/// M0 and M1 have come back from system calls, found no P, and queued their Gs: no M is woken for those. M2 takes both
+/// as its share, keeps one, and leaves the other in its ring; M3 looks meanwhile, and idles its P.
 fn shared<H: ModelHost>() -> String {
     fn play<H: ModelHost>(sched: &Scripted<H>, worker: Worker, n: u64) -> Option<Worker> {
         let is_back = n <= 2 && !script(sched).leaves_once(n);
@@ -307,7 +307,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["slept"],
         runs: [rc11()]),
     crate::model!("sched::work_is_conserved_now::shared", shared,
-        claim: "of two Gs for which nobody was woken, an M keeps one for ever; the other, in its ring, is run",
+        claim: "of two Gs for which no M was woken, an M keeps one for ever; the other, in its ring, is run",
         size: "2 Ps, 4 Ms, ring of 4, 2 Gs out of system calls, 2 that end",
         invariants: [30, 36, 37],
         must_reach: ["stole"],
@@ -325,8 +325,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["started"],
         runs: [rc11()]),
     crate::model!("sched::work_is_conserved_now::shared_beside_block", shared_beside_block,
-        claim: "an M that saw an idle P hands its own off as that one is taken: of two Gs for which nobody was woken, and of which an M \
-            keeps one for ever, the other is run",
+        claim: "an M that saw an idle P hands its own off as that one is taken: of two Gs for which no M was woken, \
+            and of which an M keeps one for ever, the other is run",
         size: "2 Ps, 5 Ms, ring of 4, 2 Gs out of system calls, 1 that blocks, 1 that ends",
         invariants: [30, 36, 37],
         must_reach: [],

@@ -82,7 +82,7 @@ fn two_that_read<H: ModelHost>() -> String {
     format!("tried {tries}")
 }
 
-/// The runtime ends after a short read, as more comes that nobody reports.
+/// The runtime ends after a short read, as more comes that is not reported.
 fn a_close_after_a_short_read<H: ModelHost>() -> String {
     main_plays("reader");
     let stream = Stream::<H>::new(1);
@@ -163,7 +163,7 @@ fn moved_by_hand<H: ModelHost>() -> String {
             was |= told;
         }
     }
-    assert!(nobody.is_empty(), "nobody waited");
+    assert!(nobody.is_empty(), "no task waited");
     format!("drained: {was}")
 }
 

@@ -17,7 +17,7 @@ struct Global<H: ModelHost> {
     queue: H::Lock<GlobQueue>,
     len: Len<H>,
     tasks: Tasks<H>,
-    /// Does somebody still look? As `nmspinning`.
+    /// Does an M still look? As `nmspinning`.
     token: Atomic<H, bool>,
 }
 
@@ -231,13 +231,14 @@ pub const MODELS: &[Model] = &[
         must_reach: ["left [3, 4]"],
         runs: [rc11(), loom(), loom_apart(), sc()]),
     crate::model!("globq::the_length_is_a_hint::not_slept_on", the_length_is_not_slept_on,
-        claim: "a peek at the length is enough: behind the fences of work/spinning nobody sleeps on an old one",
+        claim: "a peek at the length is enough: behind the fences of work/spinning no M sleeps on an old one",
         size: "2 threads, 1 G",
         invariants: [30],
         must_reach: ["saw it: true", "relied on it: false"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("globq::the_length_is_a_hint::a_share_is_on_its_way", a_share_is_on_its_way,
-        claim: "who sees the global queue empty because its Gs were taken sees those of them that went into a ring",
+        claim: "an M that sees the global queue empty because its Gs were taken sees those of them that went into a \
+                ring",
         size: "2 threads, 2 Gs, 1 share",
         invariants: [30],
         must_reach: ["globally 2", "globally 0, in the ring 2"],
@@ -258,7 +259,7 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "globq";
     "globq-no-fence-after-put": "a submitter peeks at nmspinning without a StoreLoad after it queued globally",
         weaken("models/globq.rs", "global.put(1);", "store_load"), by HINT => [Loom, Rc11];
-    "globq-length-set-relaxed": "who takes a share lowers the length Relaxed",
+    "globq-length-set-relaxed": "an M that takes a share lowers the length Relaxed",
         weaken("queues/globq.rs", "fn set", "store"), by ON_ITS_WAY => [Loom, Rc11];
     "globq-length-peeked-at-relaxed": "a spinning M peeks at the length Relaxed",
         weaken("queues/globq.rs", "pub fn peek", "load"), by ON_ITS_WAY => [Loom, Rc11];

@@ -17,7 +17,7 @@ fn a_wake_beside_the_suspend<H: ModelHost>() -> String {
     goroutine.check_at_rest()
 }
 
-/// Two wake it, and whoever may runs it.
+/// Two wake it, and the one that may runs it.
 fn two_wakes_beside_the_suspend<H: ModelHost>() -> String {
     main_plays("M");
     let goroutine = Stackful::<H>::new(2);
@@ -77,9 +77,9 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "goroutine";
     "goroutine-waits-before-it-has-left-its-stack": "the task waits, and then the thread leaves the goroutine's stack",
         variant("goroutine-waits-before-it-has-left-its-stack"), by ONE => [Rc11, Sc];
-    "goroutine-is-run-by-whoever-wakes-it": "who wakes a goroutine runs it, without a look at its state",
+    "goroutine-is-run-by-whoever-wakes-it": "a waker of a goroutine runs it, without a look at its state",
         variant("goroutine-is-run-by-whoever-wakes-it"), by ONE => [Rc11, Sc];
-    "goroutine-keeps-the-waker-of-its-last-thread": "who resumes a goroutine leaves the frame's waker as it is",
+    "goroutine-keeps-the-waker-of-its-last-thread": "an M that resumes a goroutine leaves the frame's waker as it is",
         variant("goroutine-keeps-the-waker-of-its-last-thread"), by ONE => [Rc11, Sc];
     "goroutine-drops-what-is-woken-while-polled": "a goroutine that is woken before its stack is left is unwound",
         variant("task-drops-what-is-woken-while-polled"), by ONE => [Rc11, Sc], TWO => [Rc11];

@@ -1,4 +1,4 @@
-//! Models of `handoff`: a P is handed on while others queue work, and nobody finds a P for it.
+//! Models of `handoff`: a P is handed on while other Ms queue work, and none finds a P for it.
 //!
 //! The room is played with the real `Spinning`. The rest is as small as it can be, see `tiny`: a number for each queue,
 //! and under a lock the idle Ps. P0 is handed on by the main thread; P1 is in use. At the end of every execution all parties have come to rest, and the
@@ -55,7 +55,7 @@ scenario!(handoff::Handing, a_g_in_the_global_queue, |H, D| {
 });
 
 scenario!(handoff::Handing, two_come_back_from_system_calls, |H, D| {
-    // P2 is idle. The first takes it, for the second there is none: its G is queued, and nobody is woken.
+    // P2 is idle. The first takes it, for the second there is none: its G is queued, and no M is woken.
     let tiny = with_idle::<H, D>("handoff", 3, &[P2]);
     let returners = party::<H, _, _>("M3, M4", &tiny, |tiny| {
         tiny.exitsyscall();
@@ -67,7 +67,7 @@ scenario!(handoff::Handing, two_come_back_from_system_calls, |H, D| {
 });
 
 scenario!(handoff::Handing, a_batch_goes_into_anothers_ring, |H, D| {
-    // Two Gs were queued by Ms that came back from system calls and woke nobody. P1's owner takes both.
+    // Two Gs were queued by Ms that came back from system calls and woke no M. P1's owner takes both.
     let tiny = with_idle::<H, D>("handoff", 2, &[]);
     tiny.exitsyscall();
     tiny.exitsyscall();
@@ -78,7 +78,7 @@ scenario!(handoff::Handing, a_batch_goes_into_anothers_ring, |H, D| {
 });
 
 scenario!(handoff::Handing, the_idle_p_is_taken_and_a_batch_goes_into_a_ring, |H, D| {
-    // P2 is idle. An M that comes back takes it, and two more find none; P1's owner takes both Gs. Nobody is woken.
+    // P2 is idle. An M that comes back takes it, and two more find none; P1's owner takes both Gs. No M is woken.
     let tiny = with_idle::<H, D>("handoff", 3, &[P2]);
     let others = party::<H, _, _>("M3, M4, M5, owner of P1", &tiny, |tiny| {
         (0..3).for_each(|_| _ = tiny.exitsyscall());
@@ -102,7 +102,7 @@ scenario!(handoff::Handing, a_safepoint_hands_it_on, |H, D| {
     tiny.check_at_rest()
 });
 
-/// Who stops the world while P0 is handed on. It sleeps until that is done.
+/// The stopper, while P0 is handed on. It sleeps until that is done.
 struct Stopper<'a, H: ModelHost, D: Handing> {
     tiny: &'a Tiny<H, D>,
     handing: RefCell<Option<H::Thread<()>>>,
@@ -146,7 +146,7 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::a_count_that_nobody_stands_behind",
         a_count_that_nobody_stands_behind,
-        claim: "nor if the count that kept the submitter from acting stood for nobody",
+        claim: "nor if the count that kept the submitter from acting stood for no M",
         size: "3 threads, 1 G, 3 Ps",
         invariants: [11, 14, 30, 31],
         must_reach: ["[Seeks]", "[Idled, Woken]"],
@@ -158,20 +158,20 @@ pub const MODELS: &[Model] = &[
         must_reach: ["[SawWork]", "[SawWorkLate]", "[Seeks]"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::two_come_back_from_system_calls", two_come_back_from_system_calls,
-        claim: "a G queued by an M that found no P, and woke nobody, is seen before this P is idled",
+        claim: "a G queued by an M that found no P, and woke no M, is seen before this P is idled",
         size: "2 threads, 1 G, 3 Ps, 1 taken",
         invariants: [11, 30, 31],
         must_reach: ["[SawWork]", "[SawWorkLate]", "[Seeks]", "[Idled]"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::a_batch_goes_into_anothers_ring", a_batch_goes_into_anothers_ring,
-        claim: "a G that went from the global queue into another P's ring, and woke nobody, is looked for",
+        claim: "a G that went from the global queue into another P's ring, and woke no M, is looked for",
         size: "2 threads, 2 Gs, 2 Ps",
         invariants: [11, 30, 31],
         must_reach: ["[SawWork]", "[Seeks]"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("handoff::nothing_is_left_behind::the_idle_p_is_taken_and_a_batch_goes_into_a_ring",
         the_idle_p_is_taken_and_a_batch_goes_into_a_ring,
-        claim: "the same if a P was idle at first: who took it looks for nothing",
+        claim: "the same if a P was idle at first: the M that took it looks for nothing",
         size: "2 threads, 2 Gs, 3 Ps, 1 taken",
         invariants: [11, 30, 31],
         must_reach: ["[SawWork]", "[SawWorkLate]", "[Seeks]", "[Idled]"],
@@ -203,14 +203,14 @@ const STOP: &str = "handoff::nothing_is_left_behind::a_stop";
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "handoff";
     "handoff-ignores-the-call":
-        "whether somebody looks is asked before the lock, and not whether a spinning M is asked for (Go's handoffp)",
+        "whether an M looks is asked before the lock, and not whether a spinning M is asked for (Go's handoffp)",
         variant("ignores-the-call"), by RING => [Sc, Loom], COUNT => [Sc], RING => [Rc11], COUNT => [Rc11];
     "handoff-idles-at-once": "the P is idled without a look at anything under the lock",
         variant("idles-at-once"), by GLOBAL => [Sc, Loom], RETURN => [Sc], GLOBAL => [Rc11], RETURN => [Rc11];
-    "handoff-no-spinning-m": "nobody looks and no P is idle, and still the P is not sent to look",
+    "handoff-no-spinning-m": "no M looks and no P is idle, and still the P is not sent to look",
         variant("no-spinning-m"), by BATCH => [Sc, LoomApart, Rc11];
     "handoff-elects-outside-the-lock":
-        "whether somebody looks, or a P is idle, is asked before the lock is taken, and not again",
+        "whether an M looks, or a P is idle, is asked before the lock is taken, and not again",
         variant("elects-outside-the-lock"),
         by TAKEN => [Sc], SAFEPOINT => [Sc, LoomApart], TAKEN => [Rc11], SAFEPOINT => [Rc11];
     "handoff-forgets-the-stop": "the P is idled although the world is to stop",

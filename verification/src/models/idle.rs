@@ -91,7 +91,7 @@ impl Listed {
     }
 }
 
-/// Two lists that write one mask, as nobody may: so that it can be seen when a list and the mask differ.
+/// Two lists that write one mask, which is forbidden: so that it can be seen when a list and the mask differ.
 fn four_operations_on_ps<H: ModelHost>() -> String {
     let mask = IdleMask::<H>::new(65);
     let mut lists = [Listed::default(), Listed::default()];
@@ -129,7 +129,7 @@ fn four_operations_on_ps<H: ModelHost>() -> String {
     format!("{} idle{}", bits.len(), if differed { ", differed" } else { "" })
 }
 
-/// A list of sleeping Ms, beside a plain one: who sleeps, and since when.
+/// A list of sleeping Ms, beside a plain one: which sleep, and since when.
 fn five_operations_on_ms<H: ModelHost>() -> String {
     let (mut list, mut told) = (SleepingMs::default(), Vec::<(u32, Nanos)>::new());
     let mut ended = 0;
@@ -185,7 +185,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["4 idle", "0 idle, differed"],
         runs: [sc()]),
     crate::model!("idle::answers_as_a_list_would::five_operations_on_ms", five_operations_on_ms,
-        claim: "who fell asleep last is woken first, who slept longest is ended first, and never the last",
+        claim: "the M that fell asleep last is woken first, the one that slept longest is ended first, and never the \
+                last",
         size: "1 thread, every 5 operations: put, get, or end those older than any moment so far",
         invariants: [34],
         must_reach: ["0 ended, 5 sleep", "2 ended, 1 sleep", "0 ended, 0 sleep"],

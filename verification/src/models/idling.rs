@@ -1,4 +1,4 @@
-//! Just before a P is idled, or an M ends: what comes then, behind the back of who has looked already.
+//! Just before a P is idled, or an M ends: what comes concurrently, after the M has looked.
 //!
 //! The whole scheduler, played by one thread. Something happens while it asks a source, which is after it has looked
 //! elsewhere. The transcript must say what follows, and nothing else.
@@ -33,7 +33,7 @@ fn one_runs_and_one_is_sent(sched: &S, outside: &Outside) -> Worker {
 }
 
 /// M0 has found nothing in the global queue, when Gs come there. Either it is the only one, and goes on to look, or it
-/// leaves that to another: then whoever submits leaves it to that one too.
+/// leaves that to another: then the submitter leaves it to that one too.
 fn gs_come_behind_its_back<H: ModelHost>() -> String {
     let is_alone = any_of::<H, _>(&[true, false]);
     let gs = any_of::<H, _>(&[1, 2, 3, 4, 5]);
@@ -70,7 +70,7 @@ fn the_other_has_found_work<H: ModelHost>() -> String {
     outside.when_looked_for(1, move |sched| {
         theirs.gives(1, &[21]);
         leave(begin(sched));
-        assert_eq!(sched.snapshot().nmspinning, 0, "nobody looks any more");
+        assert_eq!(sched.snapshot().nmspinning, 0, "no M looks any more");
         theirs.told();
     });
     let slept = in_each_sleep(|| sched.next(m0), |_| Break(()));
@@ -83,7 +83,7 @@ fn the_other_has_found_work<H: ModelHost>() -> String {
     if idle == 0 { "it looks after all" } else { "who comes next has a P to look with" }.to_owned()
 }
 
-/// M0's P is handed on, because its G blocks. Meanwhile somebody begins to wait in the poller, or for a moment.
+/// M0's P is handed on, because its G blocks. Meanwhile a G begins to wait in the poller, or for a moment.
 fn somebody_begins_to_wait<H: ModelHost>() -> String {
     let idle = any_of::<H, _>(&[0, 1]);
     // Before, or when it is asked for the nth time what there is to do.
@@ -106,7 +106,7 @@ fn somebody_begins_to_wait<H: ModelHost>() -> String {
 
     let mut told = outside.told();
     told.retain(|what| !what.starts_with("Entered"));
-    // One is sent who will wait there; or who looks, for nobody could be sent when something comes.
+    // An M is sent that will wait there; or that looks, for none could be sent when something comes.
     let is_sent = waits_for != "nothing" || idle == 0;
     assert_eq!(told, [if is_sent { "M1 starts" } else { "P0 is idle" }], "{waits_for}, {nth}, {idle}");
     assert_eq!(sched.snapshot().nmspinning, usize::from(idle == 0), "{waits_for}, {nth}, {idle}");
@@ -117,7 +117,7 @@ fn somebody_begins_to_wait<H: ModelHost>() -> String {
 /// G1 waits for another of its scheduler. G2, the last that could do anything, ends with its M. Something may yet be due.
 fn the_last_that_runs_ends<H: ModelHost>() -> String {
     let is_due = any_of::<H, _>(&[false, true]);
-    // A third P is idle: nobody is sent to look after the Ps that are handed on.
+    // A third P is idle: no M is sent to look after the Ps that are handed on.
     let (sched, outside) = set(numbers(3), false);
     let m0 = one_runs(&sched);
     submit(&sched, 2);
@@ -227,25 +227,27 @@ fn a_safepoint_is_being_passed<H: ModelHost>() -> String {
 /// The models.
 pub(super) const MODELS: &[Model] = &[
     crate::model!("sched::who_idles_a_p_looks_again::gs_come_behind_its_back", gs_come_behind_its_back,
-        claim: "who is about to idle its P takes its share of the Gs that came where it had looked, and keeps the P",
+        claim: "an M that is about to idle its P takes its share of the Gs that came where it had looked, and keeps \
+                the P",
         size: "one thread plays all: 1 M that looks, alone or beside one that is about to, 1 to 5 Gs; each of 10 cases",
         invariants: [1, 2, 4],
         must_reach: ["it has looked elsewhere", "it has left that to another"],
         runs: [sc()]),
     crate::model!("sched::who_idles_a_p_looks_again::the_other_has_found_work", the_other_has_found_work,
-        claim: "who left the looking to another looks after all, if that one has found work and no P is idle",
+        claim: "an M that left the looking to another looks after all, if that one has found work and no P is idle",
         size: "one thread plays all: 2 Ms, 2 or 3 Ps; each of 2 cases",
         invariants: [2, 4],
         must_reach: ["it looks after all", "who comes next has a P to look with"],
         runs: [sc()]),
     crate::model!("sched::who_idles_a_p_looks_again::somebody_begins_to_wait", somebody_begins_to_wait,
-        claim: "a P whose G blocks goes to one who waits in the poller, if anybody waits for that and nobody is there",
+        claim: "a P whose G blocks goes to an M that waits in the poller, if a G waits for that and no M is there",
         size: "one thread plays all: 1 M, 1 or 2 Ps, a poller, a timer; each of 18 cases",
         invariants: [2, 4, 28],
         must_reach: ["one is sent", "its P is idle"],
         runs: [sc()]),
     crate::model!("sched::a_deadlock_is_told::the_last_that_runs_ends", the_last_that_runs_ends,
-        claim: "who waits for others of its scheduler is told when the last of them ends with its M, unless something is due",
+        claim: "a G that waits for others of its scheduler is told when the last of them ends with its M, unless \
+                something is due",
         size: "one thread plays all: 2 Ms, 3 Ps, 2 Gs; each of 2 cases",
         invariants: [19, 25],
         must_reach: ["something is due", "nobody is left"],
@@ -257,7 +259,7 @@ pub(super) const MODELS: &[Model] = &[
         must_reach: ["it had some", "it got some"],
         runs: [sc()]),
     crate::model!("sched::who_idles_a_p_looks_again::a_safepoint_is_being_passed", a_safepoint_is_being_passed,
-        claim: "who hands its P off while a function is to be run under each looks for work as ever",
+        claim: "an M that hands its P off while a function is to be run under each looks for work as ever",
         size: "one thread plays all: 2 Ms, 3 Ps, a safepoint; each of 2 cases",
         invariants: [18, 30],
         must_reach: ["another M goes on", "it is idle"],

@@ -116,7 +116,7 @@ pub const MODELS: &[Model] = &[
         // Not loom: it ends by an assertion of its own about a thread that parks twice.
         runs: [rc11(), sc()]),
     crate::model!("join_set::each_is_joined_once::the_joiner_changes", the_joiner_changes,
-        claim: "a join that was given up wakes nobody in another's stead: who joins last is woken",
+        claim: "a join that was given up wakes no task in another's stead: the last joiner is woken",
         size: "2 threads, 1 task, 2 joiners, one after the other",
         invariants: [107],
         must_reach: ["at once: true, waited: false", "at once: false, waited: true", "at once: false, waited: false"],

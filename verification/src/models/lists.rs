@@ -2,7 +2,7 @@
 //! everybody is after it.
 //!
 //! One moves at a time, so nothing is asked of memory orderings, and no step is interrupted: what is checked is *which* G
-//! is found *where*, who is woken *with what*, and who is told. The other models see the races, and none of this.
+//! is found *where*, which M is woken *with what*, and which is told. The other models see the races, and none of this.
 
 use crate::checker::tally::Broken;
 use crate::engines::Engine;
@@ -242,7 +242,7 @@ fn moves_from_elsewhere<H: ModelHost>() -> String {
 /// Moves that are sampled at random.
 pub const MODELS: &[Model] = &[
     crate::model!("sched::answers_as_lists_would::moves_of_queues", moves_of_queues,
-        claim: "who finds which G where is what lists would say",
+        claim: "which M finds which G where is what lists would say",
         size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
         invariants: [1, 2, 4, 12, 13, 25, 30, 31, 32, 33, 34],
         must_reach: ["found at the global queue's turn", "found locally", "found in the global queue",
@@ -251,7 +251,8 @@ pub const MODELS: &[Model] = &[
             "the monitor tried again to get an M", "the first M was refused"],
         runs: [sampled(Engine::Random, 1_000)]),
     crate::model!("sched::answers_as_lists_would::moves_of_calls", moves_of_calls,
-        claim: "who comes back from a system call with which P, and what the monitor takes or asks for, is what lists would say",
+        claim: "which M comes back from a system call with which P, and what the monitor takes or asks for, is what \
+                lists would say",
         size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
         invariants: [1, 2, 4, 12, 13, 25, 30, 31, 32, 33, 34],
         must_reach: ["back, and the P was kept", "back, and the P was taken back", "back, and a P was idle", "back, and queued",
@@ -259,21 +260,23 @@ pub const MODELS: &[Model] = &[
             "a preempted G blocked, and its P was handed on"],
         runs: [sampled(Engine::Random, 1_000)]),
     crate::model!("sched::answers_as_lists_would::moves_of_waits", moves_of_waits,
-        claim: "who waits, who is readied, and to whom a deadlock is reported is what lists would say",
+        claim: "which G waits, which is readied, and to which a deadlock is reported is what lists would say",
         size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
         invariants: [1, 2, 4, 12, 13, 19, 25, 30, 31, 32, 33, 34],
         must_reach: ["a ticket was served", "a bound G yielded", "a bound G yielded, and its M counts as detached", "a bound G yielded again", "it was readied before it waited", "who waited got an idle P",
             "a deadlock was told", "one of several that wait was told", "closed while a G waits", "back, and a P came later"],
         runs: [sampled(Engine::Random, 1_000)]),
     crate::model!("sched::answers_as_lists_would::moves_of_the_world", moves_of_the_world,
-        claim: "who stops the world, in which order, and what is under which P afterwards is what lists would say",
+        claim: "which party stops the world, in which order, and what is under which P afterwards is what lists would \
+                say",
         size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
         invariants: [1, 2, 4, 12, 13, 16, 18, 25, 30, 31, 32, 33, 34],
         must_reach: ["stopped while a G is in a system call", "one stood in line", "a safepoint was passed", "more Ps",
             "a P that ended held Gs"],
         runs: [sampled(Engine::Random, 1_000)]),
     crate::model!("sched::answers_as_lists_would::moves_from_elsewhere", moves_from_elsewhere,
-        claim: "who waits in the poller, until when, what comes of it, and when the monitor is woken is what lists would say",
+        claim: "which M waits in the poller, until when, what comes of it, and when the monitor is woken is what lists \
+                would say",
         size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8; the monitor",
         invariants: [1, 2, 4, 25, 30, 31, 32, 33, 34],
         must_reach: ["an M waited in the poller", "an M came back from the poller for nothing", "several Gs were reported",

@@ -42,7 +42,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["m0 was waiting", "m0 was resting"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("locked::answers_as_a_list_would::five_operations_on_two_ms", five_operations_on_two_ms,
-        claim: "a wake before a wait is kept, once; one for each wait queues a ticket; who rests longest is told",
+        claim: "a wake before a wait is kept, once; one for each wait queues a ticket; the M that rests longest is \
+                told",
         size: "1 thread, 2 Ms, every 5 operations: wait for one inside or outside, rest, ready for 2 reasons, forget",
         invariants: [13, 19, 25],
         must_reach: ["[MId(1), MId(0)] rest", "[] rest, [Deadlock, Deadlock]"],
@@ -65,7 +66,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["0 tickets", "1 tickets", "2 tickets"],
         runs: [rc11_cut(), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
     crate::model!("locked::a_g_goes_on_once_for_each_wait::its_ticket_is_found", its_ticket_is_found,
-        claim: "a G that has the only P readies a bound one: who finds the ticket gives its P away, and gets one again",
+        claim: "a G that has the only P readies a bound one: the M that finds the ticket gives its P away, and gets \
+                one again",
         size: "1 P, 3 Ms, 3 Gs, 1 wait, 2 wakes",
         invariants: [1, 2, 4, 13, 19, 30, 31, 32, 33, 34],
         must_reach: ["1 tickets"],
@@ -227,7 +229,7 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("ignores-system-calls"),
         by "deadlock::never_told_without_reason::the_readier_is_in_a_system_call" => [Sc, Rc11];
     "deadlock-ignores-ps-in-use":
-        "a P that somebody has, with Gs in its ring, does not count: it may be held while the world is stopped",
+        "a P that an M has, with Gs in its ring, does not count: it may be held while the world is stopped",
         variant("ignores-ps-in-use"),
         by "deadlock::never_told_without_reason::the_readier_is_in_a_ring_and_the_world_is_stopped" => [Sc];
 };

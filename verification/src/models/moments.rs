@@ -4,7 +4,8 @@
 //! |-------------------------------------------------|---------------------------------------------------|-------------------------|
 //! | the room in a ring is read                      | after the sources have filled it                  | `a_source_fills_the_ring` |
 //! | an M that releases its P looks for a deadlock   | when the P is idle, not before                    | `the_world_is_stopped_meanwhile` |
-//! | an M is counted as spinning                     | in the step that finds nobody counted             | `two_at_once`           |
+//! | an M is counted as spinning                     | in the step that finds none counted               |
+//! `two_at_once`           |
 //! | a task that was polled asks whether it is closed | again, if its word has changed meanwhile         | `an_abort_beside_the_run` |
 //! | what says that a thread sleeps is dropped       | when it sleeps no more                            | `it_says_so_until_it_is_woken` |
 //! | what is left in a channel is dropped            | when the channel's lock is free                   | `what_is_left_uses_the_channel` |
@@ -124,7 +125,7 @@ fn the_world_is_stopped_meanwhile<H: ModelHost>() -> String {
     format!("held: {}", sched.observer().more.0.load(Relaxed))
 }
 
-/// Two find nobody counted, and would be the first spinning M.
+/// Two find none counted, and would be the first spinning M.
 fn two_at_once<H: ModelHost>() -> String {
     fn is_elected<H: ModelHost>(room: &Spinning<H>) -> bool {
         room.elect().map(SpinningToken::discard).is_some()
@@ -137,7 +138,7 @@ fn two_at_once<H: ModelHost>() -> String {
     format!("the other: {other}")
 }
 
-/// A task is aborted as it is polled, and nobody wakes it.
+/// A task is aborted as it is polled, and not woken.
 fn an_abort_beside_the_run<H: ModelHost>() -> String {
     let (task, handle) = Tiny::<H>::new(1, 0);
     let aborter = party::<H, _, _>("aborter", &task, |task| {
@@ -147,11 +148,11 @@ fn an_abort_beside_the_run<H: ModelHost>() -> String {
     task.run_mine();
     let got = task.join(handle, 0);
     H::join(aborter);
-    assert!(got == Got::Aborted, "nobody has woken it, and it came to {got:?}");
+    assert!(got == Got::Aborted, "it was not woken, and it came to {got:?}");
     format!("dropped by {}, {}", task.dropped_by(), task.check_at_rest(1))
 }
 
-/// A thread, who wakes it, and what says that it sleeps.
+/// A thread, its waker, and what says that it sleeps.
 struct Sleeps<H: ModelHost> {
     bell: Bell<H>,
     says_so: Atomic<H, bool>,
@@ -172,7 +173,8 @@ fn it_says_so_until_it_is_woken<H: ModelHost>() -> String {
     let thread = Sleeps::<H> { bell: Bell::new(), says_so: Atomic::new(false), waker: H::Parker::new() };
     let thread = Arc::new(thread);
     let waker = party::<H, _, _>("waker", &thread, |thread| {
-        // Who wakes without a reason says anew that it sleeps, and asks again. One that sleeps and does not say so is never rung for.
+        // A thread that wakes spuriously says anew that it sleeps, and asks again. One that sleeps and does not say so
+        // is never rung for.
         while !thread.says_so.load(Acquire) {
             thread.waker.park();
         }
@@ -206,7 +208,7 @@ impl<H: ModelHost> Drop for Nosy<H> {
     fn drop(&mut self) {
         self.1.fetch_add(1, Relaxed);
         let is_closed = self.0.upgrade().map(|channel| channel.with(|state| state.is_closed()));
-        assert!(is_closed == Some(true), "nobody can receive it any more, and the channel is open");
+        assert!(is_closed == Some(true), "no receiver is left, and the channel is open");
     }
 }
 
@@ -286,13 +288,13 @@ pub const MODELS: &[Model] = &[
         must_reach: ["held: true"],
         runs: [rc11_cut(), sc_cut()]),
     crate::model!("spinning::one_is_elected::two_at_once", two_at_once,
-        claim: "of two that find nobody counted one is the spinning M",
+        claim: "of two that find none counted one is the spinning M",
         size: "2 threads",
         invariants: [14],
         must_reach: ["the other: true", "the other: false"],
         runs: [rc11(), sc()]),
     crate::model!("task::an_aborted_task_ends::an_abort_beside_the_run", an_abort_beside_the_run,
-        claim: "a task that is aborted while it is polled, and that nobody wakes, ends",
+        claim: "a task that is aborted while it is polled, and not woken, ends",
         size: "2 threads, 1 waker",
         invariants: [53, 55, 56],
         must_reach: ["dropped by 0, polled 0", "dropped by 0, polled 1", "dropped by 1, polled 1"],
@@ -316,7 +318,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["[Some(Ok(7)), None, None]", "[Some(Ok(7)), Some(Ok(8)), None]"],
         runs: [sc()]),
     crate::model!("readiness::no_report_is_missed::one_waits_before_it_is_known", one_waits_before_it_is_known,
-        claim: "whoever waits for a socket before the system knows it is armed for with the next that waits",
+        claim: "a task that waits for a socket before the system knows it is armed for with the next that waits",
         size: "1 thread, 2 tasks, each in one direction of two",
         invariants: [78],
         must_reach: ["Read, Read", "Read, Write", "Write, Read", "Write, Write"],

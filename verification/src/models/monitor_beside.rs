@@ -19,13 +19,13 @@ fn numbers() -> Config {
     Config { procs: 1, ring: 2, max_ms: 1, steal_passes: 1, ..Config::default() }
 }
 
-/// The monitor's thread may end before who asked for it goes on.
+/// The monitor's thread may end before its starter goes on.
 fn closed_while_it_is_started<H: ModelHost>() -> String {
     let sched = Sched::<H>::new(numbers(), (), |_, _| ()).expect("these numbers are allowed");
     let closer = party::<H, _, _>("closer", &Arc::new(Arc::clone(&sched)), |sched| sched.close().len());
     let started = sched.start_sysmon().is_ok();
     let left = H::join(closer);
-    // Whoever closes it once more has nothing to wait for either.
+    // A second close has nothing to wait for either.
     let again = sched.close().len();
     format!("started {started}, {left} and {again} left")
 }
@@ -47,7 +47,7 @@ fn a_look_between_two_calls<H: ModelHost>() -> String {
         assert!(!sched.tick(&mut watch, 1), "it is the first look");
         let monitor =
             party::<H, _, _>("monitor", &Arc::new(Arc::clone(sched)), move |sched| sched.tick(&mut watch, 20_001));
-        // Who takes its P may have it in hand for a while: then M0 waits for one.
+        // A taker of its P may have it in hand for a while: then M0 waits for one.
         let (worker, first) = sched.exitsyscall_bound(away);
         let away = sched.entersyscall(worker);
         let retook = H::join(monitor);
@@ -72,14 +72,14 @@ fn a_look_between_two_calls<H: ModelHost>() -> String {
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("monitor::ends_with_the_last_m::closed_while_it_is_started", closed_while_it_is_started,
-        claim: "a monitor that has ended before who started it goes on is not waited for",
-        size: "3 threads: who starts it, who closes, the monitor; no M",
+        claim: "a monitor that has ended before its starter goes on is not waited for",
+        size: "3 threads: the starter, the closer, the monitor; no M",
         invariants: [36],
         must_reach: ["started true, 0 and 0 left"],
         runs: [sc(), rc11()]),
     crate::model!("monitor::takes_what_it_has_seen::a_look_between_two_calls", a_look_between_two_calls,
         claim: "the monitor takes a P out of the system call that it has seen twice, and never out of a later one",
-        size: "3 threads: an M, the monitor, who closes; 1 P, 2 system calls",
+        size: "3 threads: an M, the monitor, the closer; 1 P, 2 system calls",
         invariants: [20, 21],
         must_reach: ["0 left, 0 refused", "0 left, 1 refused"],
         runs: [sampled(Engine::Pct, 4_000)]),

@@ -29,7 +29,7 @@ fn with_timer<H: ModelHost, D: Polling>(timer: Nanos) -> Arc<Tiny<H, D>> {
     Tiny::new(timer)
 }
 
-/// With one that is late. Somebody has waited before, for another that was soon: the room remembers until when.
+/// With one that is late. An M has waited before, for another that was soon: the room remembers until when.
 fn with_old_until<H: ModelHost, D: Polling>() -> Arc<Tiny<H, D>> {
     let tiny = with_timer::<H, D>(SOON);
     let poll = tiny.waits();
@@ -94,7 +94,7 @@ scenario!(netpoll::Polling, its_p_is_handed_on, |H, D| {
 
 scenario!(netpoll::Polling, who_leaves_finds_no_p, |H, D| {
     // M0 waits until a timer is due, and comes back for it. M1, which has the only P, has taken that timer, and goes to
-    // sleep. Who adds one that is later trusts who waits.
+    // sleep. An adder of a later one trusts the waiting M.
     let tiny = with_timer::<H, D>(SOON);
     let poll = tiny.waits();
     let outsider = party::<H, _, _>("outsider", &tiny, |tiny| tiny.add_from_outside(SOON_AFTER));
@@ -123,7 +123,7 @@ scenario!(netpoll::Polling, who_leaves_waits_again, |H, D| {
 });
 
 scenario!(netpoll::Polling, who_goes_to_sleep_as_one_comes_back, |H, D| {
-    // M0 was interrupted, and sees no timer; M1 has added one, told nobody, and goes to sleep.
+    // M0 was interrupted, and sees no timer; M1 has added one, woken no M, and goes to sleep.
     let tiny = with_timer::<H, D>(SOON);
     let poll = tiny.waits();
     let other = party::<H, _, _>("M1", &tiny, |tiny| {
@@ -136,7 +136,7 @@ scenario!(netpoll::Polling, who_goes_to_sleep_as_one_comes_back, |H, D| {
     tiny.check_at_rest(&[end, other])
 });
 
-/// M0 comes back from its wait, while M1 does not sleep, but hands its P on, with a timer that nobody was told of.
+/// M0 comes back from its wait, while M1 does not sleep, but hands its P on, with a timer that was not announced.
 fn handed_on_while_one_comes_back<H: ModelHost, D: Polling>(is_due: bool) -> String {
     let tiny = with_timer::<H, D>(SOON);
     let poll = tiny.waits();
@@ -220,13 +220,13 @@ pub const MODELS: &[Model] = &[
         must_reach: ["[Waits(5)], woken 0", "[Asleep], woken 1", "[Looks], woken 0", "[Waits(5)], woken 1"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("netpoll::somebody_waits::an_earlier_timer", an_earlier_timer,
-        claim: "who waits for a later timer is interrupted by one that is earlier (golang/go #38860)",
+        claim: "an M that waits for a later timer is interrupted by one that is earlier (golang/go #38860)",
         size: "2 threads, 2 timers, 1 P idled",
         invariants: [28, 35, 44],
         must_reach: ["[Waits(7)], woken 0", "[Waits(100)], woken 0, interrupted", "[Looks]"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("netpoll::somebody_waits::somebody_waits_for_a_socket", somebody_waits_for_a_socket,
-        claim: "who waits for a socket from outside while the last M goes to sleep is waited for",
+        claim: "a thread that waits for a socket from outside while the last M goes to sleep is waited for",
         size: "2 threads, 1 socket, 1 P idled",
         invariants: [28, 29, 35],
         must_reach: ["[Waits(18446744073709551615)]", "[Asleep], woken 1", "[Looks]"],
@@ -244,13 +244,15 @@ pub const MODELS: &[Model] = &[
         must_reach: ["[Waits(7), Asleep]", "[Asleep, Waits(7)]", "[Waits(100), Asleep], woken 0, interrupted"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("netpoll::somebody_waits::its_p_is_handed_on", its_p_is_handed_on,
-        claim: "an M adds a timer under its P and hands that on while another goes to wait: who gets the P, or waits, sees it",
+        claim: "an M adds a timer under its P and hands that on while another goes to wait: the M that gets the P, or \
+                waits, sees it",
         size: "2 threads, 2 timers, 1 P idled, 1 handed on",
         invariants: [28, 35, 44],
         must_reach: ["[Waits(7)], woken 0", "[Waits(100)], woken 1"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("netpoll::somebody_waits::who_leaves_finds_no_p", who_leaves_finds_no_p,
-        claim: "one comes back from the poller and finds no P, and who adds a timer trusts it: who idles the P sees the timer",
+        claim: "one comes back from the poller and finds no P, and an adder of a timer trusts it: the M that idles the \
+                P sees the timer",
         size: "3 threads, 2 timers, 1 P idled",
         invariants: [28, 35, 44],
         must_reach: ["[Asleep, Waits(7)]", "[Looks, Asleep]"],
@@ -268,7 +270,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["[Waits(7), Asleep]", "[Asleep, Waits(7)]"],
         runs: [rc11(), loom_bounded(3), sc(), tso()]),
     crate::model!("netpoll::somebody_waits::who_leaves_and_a_p_is_handed_on", who_leaves_and_a_p_is_handed_on,
-        claim: "one comes back from the poller as a P is handed on, with a timer nobody was told of: one sees the other",
+        claim: "one comes back from the poller as a P is handed on, with a timer that was not announced: one sees the \
+                other",
         size: "2 threads, 2 timers, 1 P handed on",
         invariants: [28, 35, 44],
         must_reach: ["[Asleep], woken 1", "[Looks], woken 0"],
@@ -281,7 +284,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["[Asleep], woken 1", "[Waits(7)], woken 0", "[Waits(7)], woken 1"],
         runs: [rc11(), loom_bounded(3), sc(), tso()]),
     crate::model!("netpoll::answers_as_the_rule_does::three_operations", three_operations,
-        claim: "who has to wait, who is interrupted or woken, and whether somebody is missing follow from who waits",
+        claim: "which M has to wait, which is interrupted or woken, and whether one is missing follow from which waits",
         size: "1 thread, 2 moments, every 3 operations: go to sleep, come back, hand on, announce, look; twice at once",
         invariants: [28, 35, 44],
         must_reach: ["until Some(5)", "until None, somebody has looked", "until Some(18446744073709551615)"],
@@ -293,7 +296,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["[Waits(100), Busy], woken 0", "[Asleep, Busy], woken 1"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("netpoll::one_at_a_time::one_peeks_while_a_timer_comes", one_peeks_while_a_timer_comes,
-        claim: "who looks into the poller does not eat the interrupt that is meant for who waits (golang/go #42515)",
+        claim: "an M that looks into the poller does not eat the interrupt for the one that waits (golang/go #42515)",
         size: "3 threads, 2 timers, 1 P idled",
         invariants: [28, 35, 44],
         must_reach: ["[Waits(100), Busy], woken 0, interrupted", "[Waits(5), Busy], woken 0", "[Asleep, Busy]"],
@@ -349,23 +352,23 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         weaken("protocol/netpoll.rs", "pub fn peek", "compare_exchange"), by LEAVES => [Loom];
     "netpoll-has-peeked-relaxed": "peek gives the poller up Relaxed",
         weaken("protocol/netpoll.rs", "pub fn peek", "who.swap"), by PEEKS => [Loom];
-    "netpoll-reads-it-once": "who waits does not read the deadline again",
+    "netpoll-reads-it-once": "an M that waits does not read the deadline again",
         variant("reads-it-once"), by EARLIER => [Sc, Loom];
-    "netpoll-trusts-who-waits": "who would wait does not look until when another does",
+    "netpoll-trusts-who-waits": "an M that would wait does not look until when another does",
         variant("trusts-who-waits"), by UNANNOUNCED => [Sc, Loom];
-    "netpoll-looks-before-its-fence": "who goes to sleep looks who waits before its StoreLoad",
+    "netpoll-looks-before-its-fence": "an M that goes to sleep looks whether one waits before its StoreLoad",
         variant("looks-before-its-fence"), by COMES_BACK => [Rc11];
-    "netpoll-peeks-and-goes": "who has peeked does not wake for who has missed a wait",
+    "netpoll-peeks-and-goes": "an M that has peeked does not wake one for the M that has missed a wait",
         variant("peeks-and-goes"), by PEEKS => [Sc, Loom];
     "netpoll-peeks-beside-who-waits": "a peek does not exclude a wait (golang/go #42515)",
         variant("peeks-beside-who-waits"), by EATS => [Sc], PEEKS => [Loom];
     "netpoll-never-interrupts": "an earlier timer does not interrupt a wait (golang/go #38860)",
         variant("never-interrupts"), by EARLIER => [Sc, Loom];
-    "netpoll-wakes-nobody": "a timer that is added while nobody waits wakes nobody (golang/go #44868)",
+    "netpoll-wakes-nobody": "a timer that is added while no M waits wakes none (golang/go #44868)",
         variant("wakes-nobody"), by FIRST => [Sc, Loom];
-    "netpoll-ignores-until": "who hands a P on does not look until when another waits",
+    "netpoll-ignores-until": "an M that hands a P on does not look until when another waits",
         variant("ignores-until"), by HANDED_ON => [Sc, Loom];
-    "netpoll-never-missing": "who hands a P on does not look whether anybody waits",
+    "netpoll-never-missing": "an M that hands a P on does not look whether one waits",
         variant("never-missing"), by HANDED_ON => [Sc, Loom];
     "timers-tells-when-late" of "timers": "a shard's word is written after its lock is released",
         variant("tells-when-late"), by "timers::when_is_the_earliest::two_add" => [Sc, Loom, Rc11];

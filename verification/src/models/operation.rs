@@ -10,8 +10,8 @@ use spinpark_kernel::host::Host;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// What the system uses: it writes there until it is done, and whoever frees it does so too. Without an order between the two that
-/// is a race.
+/// What the system uses: it writes there until it is done, and the thread that frees it does so too. Without an order
+/// between the two that is a race.
 struct Buffer<H: ModelHost> {
     bytes: Arc<H::Cell<u64>>,
     /// No memory of the model's: it orders nothing there, and is read when all has ended.
@@ -93,7 +93,7 @@ fn a_task_that_gives_up_beside_the_completion<H: ModelHost>() -> String {
 /// What is known of an operation that is moved by hand.
 #[derive(Default)]
 struct Known {
-    /// Who waits, by this waker.
+    /// The waiter, by this waker.
     waits: Option<u64>,
     is_complete: bool,
     is_taken: bool,
@@ -174,7 +174,7 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "operation";
     "operation-looks-and-waits-apart": "the task looks, and leaves its waker under another lock",
         variant("looks-and-waits-apart"), by WAIT => [Sc, Rc11];
-    "operation-completes-silently": "a completion wakes nobody",
+    "operation-completes-silently": "a completion wakes no task",
         variant("completes-silently"), by WAIT => [Sc, Rc11];
     "operation-frees-what-is-used": "a task that gives up frees what the system may still use",
         variant("frees-what-is-used"), by GIVES_UP => [Sc, Rc11];

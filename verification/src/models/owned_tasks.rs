@@ -25,7 +25,7 @@ fn close<H: ModelHost>(tiny: &Tiny<H>, m: H::Thread<()>, beside: H::Thread<()>, 
     let unstarted = tiny.close(m, |times| {
         was_busy = true;
         if times > 1 {
-            H::join(beside.take().expect("nobody is about to wake a task, and it cannot be ended"));
+            H::join(beside.take().expect("no thread is about to wake a task, and it cannot be ended"));
         }
     });
     let given_back = |task: &Task<H>| unstarted.iter().any(|queued| queued.number() == task.number());
@@ -37,14 +37,14 @@ fn close<H: ModelHost>(tiny: &Tiny<H>, m: H::Thread<()>, beside: H::Thread<()>, 
     format!("given back {}, busy {was_busy}", unstarted.len())
 }
 
-/// A task runs, and waits for what nobody brings.
+/// A task runs, and waits for what never comes.
 fn a_first_wait_beside_it<H: ModelHost>() -> String {
     main_plays("closer");
     let tiny = Tiny::<H>::new(1);
     let (queued, task) = Task::new(&tiny, 0, 0, 1);
     assert!(tiny.spawn(queued), "the scheduler is open");
     let m = m(&tiny);
-    let unstarted = tiny.close(m, |_| panic!("nobody is about to wake it"));
+    let unstarted = tiny.close(m, |_| panic!("no thread is about to wake it"));
     let given_back = unstarted.len();
     assert!(unstarted.iter().all(|task| !task.has_run()), "a task is given back that has run");
     drop(unstarted);
@@ -129,7 +129,7 @@ fn two_wait<H: ModelHost>() -> String {
     let beside = H::fork("waker", move || waker.wake(0));
     let closed = close(&tiny, m(&tiny), beside, &[&tasks[0], &tasks[1]]);
     let ended: Vec<_> = tasks.iter().map(|task| task.check_at_rest()).collect();
-    assert!(ended[1] == "polled 1, Dropped", "nobody wakes the other: {}", ended[1]);
+    assert!(ended[1] == "polled 1, Dropped", "the other is not woken: {}", ended[1]);
     format!("{closed}, {}", ended[0])
 }
 
@@ -238,15 +238,15 @@ const WAKE: &str = "owned_tasks::each_ends_once::a_wake_beside_it";
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("owned_tasks::each_ends_once::a_first_wait_beside_it", a_first_wait_beside_it,
-        claim: "a task that runs, and waits for the first time, as its runtime is shut down is ended by who does that; if it \
-            never ran it is given back",
+        claim: "a task that runs, and waits for the first time, as its runtime is shut down is ended by the closer; if \
+            it never ran it is given back",
         size: "2 threads, 1 task",
         invariants: [53, 56, 123],
         must_reach: ["given back 0, polled 1, Dropped", "given back 1, polled 0, Dropped"],
         runs: [rc11(), sc()]),
     crate::model!("owned_tasks::each_ends_once::a_wake_beside_it", a_wake_beside_it,
-        claim: "a task that is woken as its runtime is shut down comes to its end, or is ended by who shuts down, who finds it \
-            queued, or waiting, or about to be woken; it runs no more after that",
+        claim: "a task that is woken as its runtime is shut down comes to its end, or is ended by the closer, which \
+            finds it queued, or waiting, or about to be woken; it runs no more after that",
         size: "3 threads, 1 task, 1 wake",
         invariants: [53, 54, 56, 57, 123],
         must_reach: ["given back 0, busy false, polled 2, Output", "given back 0, busy false, polled 1, Dropped",
@@ -254,7 +254,7 @@ pub const MODELS: &[Model] = &[
             "given back 1, busy false, polled 0, Dropped"],
         runs: [rc11(), sc_cut()]),
     crate::model!("owned_tasks::each_ends_once::an_abort_beside_it", an_abort_beside_it,
-        claim: "a task that is aborted as its runtime is shut down is ended once, by its M or by who shuts down",
+        claim: "a task that is aborted as its runtime is shut down is ended once, by its M or by the closer",
         size: "3 threads, 1 task, 1 abort",
         invariants: [53, 56, 57, 123],
         must_reach: ["busy false, polled 1, Dropped", "busy true, polled 1, Dropped"],
@@ -266,7 +266,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["given back 0, busy false, polled 1, Dropped", "given back 1, busy false, polled 0, Dropped"],
         runs: [rc11(), sc()]),
     crate::model!("owned_tasks::each_ends_once::a_spawn_beside_it", a_spawn_beside_it,
-        claim: "a task that is spawned as its runtime is shut down runs, or is given back, or is dropped by who spawned it",
+        claim: "a task that is spawned as its runtime is shut down runs, or is given back, or is dropped by its \
+                spawner",
         size: "3 threads, 1 task",
         invariants: [53, 56, 123],
         must_reach: ["given back 0, busy false, polled 1, Output", "given back 1, busy false, polled 0, Dropped",
@@ -289,16 +290,17 @@ pub const MODELS: &[Model] = &[
 /// The mutants.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "owned_tasks";
-    "owned-tasks-looks-before-the-scheduler-is-closed": "who shuts down looks which tasks have waited before the M has ended",
+    "owned-tasks-looks-before-the-scheduler-is-closed": "the closer looks which tasks have waited before the M has \
+                                                         ended",
         variant("owned-tasks-looks-before-the-scheduler-is-closed"), by WAKE => [Rc11];
-    "owned-tasks-ends-before-the-scheduler-is-closed": "who shuts down ends what waits before the M has ended",
+    "owned-tasks-ends-before-the-scheduler-is-closed": "the closer ends what waits before the M has ended",
         variant("owned-tasks-ends-before-the-scheduler-is-closed"), by FIRST => [Rc11, Sc];
-    "owned-tasks-drops-what-never-ran": "who shuts down ends all that is queued",
+    "owned-tasks-drops-what-never-ran": "the closer ends all that is queued",
         variant("owned-tasks-drops-what-never-ran"), by FIRST => [Rc11, Sc];
-    "owned-tasks-asks-once": "who shuts down leaves a task that somebody is about to wake",
+    "owned-tasks-asks-once": "the closer leaves a task that a waker is about to wake",
         variant("owned-tasks-asks-once"), by WAKE => [Rc11, Sc];
     "owned-tasks-drops-what-is-woken-while-polled": "a task that is woken while it is polled is dropped, though its runtime goes on",
         variant("task-drops-what-is-woken-while-polled"), by WAKE => [Rc11];
-    "owned-tasks-ends-under-the-lock": "who shuts down ends what waits under the lock of its row",
+    "owned-tasks-ends-under-the-lock": "the closer ends what waits under the lock of its row",
         variant("owned-tasks-ends-under-the-lock"), by FIRST => [Rc11, Sc];
 };

@@ -51,7 +51,7 @@ impl<H: ModelHost, const SPURIOUS: usize> Sleeper<H, SPURIOUS> {
         match self.parker.word().load() {
             EMPTY => "nothing left",
             NOTIFIED => "a token left",
-            other => panic!("nobody is in park, and the word says that somebody is: {other}"),
+            other => panic!("no thread is in park, and the word says that one is: {other}"),
         }
     }
 }
@@ -90,12 +90,12 @@ fn spurious_returns<H: ModelHost>() -> String {
     format!("parked {parked} times, {}", sleeper.left())
 }
 
-/// The time is over beside an unpark: whoever has the token has seen what came with it.
+/// The time is over beside an unpark: the thread that has the token has seen what came with it.
 fn park_timeout_beside_unpark<H: ModelHost>() -> String {
     let sleeper = Sleeper::<H, 0>::new();
     let waker = party::<H, _, _>("waker", &sleeper, |sleeper| sleeper.raise(0));
     parker::park_timeout(&sleeper.parker);
-    assert!(sleeper.parker.word().load() != PARKED, "the time is over, and the word says that somebody sleeps");
+    assert!(sleeper.parker.word().load() != PARKED, "the time is over, and the word says that a thread sleeps");
     let seen = sleeper.has(0);
     H::join(waker);
     let left = sleeper.left();

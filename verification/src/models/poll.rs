@@ -1,6 +1,6 @@
-//! Models of `poll`, and of what the poller's room does for it: who waits until when, what is done with what comes, and
-//! what the monitor, and who is busy, do for those who wait. One thread plays all Ms of a whole scheduler, each in its
-//! turn; what is enumerated is what they meet.
+//! Models of `poll`, and of what the poller's room does for it: which M waits until when, what is done with what comes,
+//! and what the monitor, and a busy M, do for those that wait. One thread plays all Ms of a whole scheduler, each in
+//! its turn; what is enumerated is what they meet.
 //!
 //! What must follow is told in each model, and the transcript must say that and nothing else, in this order.
 
@@ -35,7 +35,7 @@ fn ticks(now: Nanos) -> Vec<String> {
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("poll::the_monitor_minds_who_waits::nobody_waits_there", nobody_waits_there,
-        claim: "if somebody is late, or nobody has looked for a slice, the monitor sends one who does, or looks itself",
+        claim: "if a timer is late, or no M has looked for a slice, the monitor sends one that does, or looks itself",
         size: "one thread plays all: 1 M, 1 or 2 Ps, two sources, a poller; 1 tick at each of 576 moments",
         invariants: [28, 29, 35],
         must_reach: ["left alone", "one is sent", "looked in vain", "found something"],
@@ -54,7 +54,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["left alone", "one more is asked for", "one is sent"],
         runs: [sc()]),
     crate::model!("poll::the_monitor_minds_who_waits::no_m_is_left", no_m_is_left,
-        claim: "if there is no M that could look for those who wait, though a P is idle, the monitor looks itself",
+        claim: "if there is no M that could look for those that wait, though a P is idle, the monitor looks itself",
         size: "one thread plays all: 1 M, which is busy, 2 Ps, a source, a poller; 2 ticks at each of 12 moments",
         invariants: [28, 29, 35],
         must_reach: ["looked in vain", "found something"],
@@ -73,7 +73,7 @@ pub const MODELS: &[Model] = &[
         runs: [sc()]),
     crate::model!("poll::the_last_m_waits_there::one_wait", one_wait,
         claim: "the last M waits in the poller while there is anything to wait for, and an idle P gets what it brings",
-        size: "one thread plays all: 1 M, 1 or 2 Ps, 3 Gs, which an idle P or nobody gets; each of 168 waits",
+        size: "one thread plays all: 1 M, 1 or 2 Ps, 3 Gs, which an idle P or none gets; each of 168 waits",
         invariants: [1, 28, 29, 30, 35, 36],
         must_reach: ["nothing to wait for", "brings something", "turns back", "waits again", "sleeps", "ends"],
         runs: [sc()]),
@@ -84,7 +84,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["waits for shorter", "waits", "sleeps", "turns back", "ends"],
         runs: [sc()]),
     crate::model!("poll::the_last_m_waits_there::in_vain", in_vain,
-        claim: "who waits in the poller for what is given up is brought back, and nobody else",
+        claim: "an M that waits in the poller for what is given up is brought back, and no other",
         size: "one thread plays all: 1 M, 1 P; each of 3 places where the M is",
         invariants: [28, 35],
         must_reach: ["nobody", "one in its parker", "one in the poller"],
@@ -102,13 +102,14 @@ pub const MODELS: &[Model] = &[
         must_reach: ["G2 under P0: GlobalTurn", "G11 under P0: Local", "G31 under P0: Local", "M0 spins"],
         runs: [sc()]),
     crate::model!("poll::one_look_serves_all::extra", extra,
-        claim: "who has nothing to run takes from each source once: one G to run, the rest for others to steal",
+        claim: "an M that has nothing to run takes from each source once: one G to run, the rest for others to steal",
         size: "one thread plays all: 1 M, 1 or 2 Ps, two sources; each of 40 looks",
         invariants: [1, 28, 30],
         must_reach: ["G11 under P0: Extra", "G21 under P0: Extra", "M0 spins"],
         runs: [sc()]),
     crate::model!("netpoll::it_knows_who_is_there::one_question", one_question,
-        claim: "whatever the poller's room is asked, it answers by who is there, until when, and what there is to wait for",
+        claim: "whatever the poller's room is asked, it answers by which M is there, until when, and what there is to \
+                wait for",
         size: "one thread plays all: the room by itself; each of 432 questions",
         invariants: [28, 35],
         must_reach: ["interrupts", "wakes", "yes", "no"],

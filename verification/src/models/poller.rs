@@ -1,7 +1,7 @@
 //! Models of the whole scheduler with timers and a poller: Gs that wait for timers and for a socket, outsiders that add
-//! timers, while Ms come and go. Time passes when somebody waits for it.
+//! timers, while Ms come and go. Time passes when an M waits for it.
 //!
-//! At the end all is quiet, no timer is left, nobody waits, and each G has run once.
+//! At the end all is quiet, no timer is left, no G waits, and each G has run once.
 
 use crate::engines::Engine;
 use crate::harness::common::g;
@@ -33,7 +33,7 @@ struct Outside<H: ModelHost> {
     waiters: Atomic<H, u64>,
     /// The G that can go on; 0: none.
     ready: Atomic<H, u64>,
-    /// Where who waits in the poller sleeps.
+    /// Where the M in the poller sleeps.
     parker: H::Parker,
     waker: OnceLock<Waker>,
     polled: AtomicU32,
@@ -148,7 +148,7 @@ fn rings<H: ModelHost>(sched: &Coast<H>, n: u64) {
 fn ends<H: ModelHost>(sched: &Coast<H>) -> String {
     let snapshot = finish(sched);
     let outside = &sched.observer().more.0;
-    assert!(outside.timers.is_empty() && outside.waiters.load(Relaxed) == 0, "all is quiet, but somebody waits");
+    assert!(outside.timers.is_empty() && outside.waiters.load(Relaxed) == 0, "all is quiet, but a G waits");
     format!("{} Ms, {}", snapshot.alive, if outside.polled.load(Relaxed) > 0 { "one waited" } else { "nobody waited" })
 }
 
@@ -219,7 +219,8 @@ fn a_socket_and_no_idle_p<H: ModelHost>() -> String {
 
 fn no_thread_but_who_waits<H: ModelHost>() -> String {
     let sched = coast::<H>(small(1, 1), 2, |_, worker, _| Some(worker));
-    // Nobody rings before G1 has run: the only M there can be waits for a socket, and has to come back for G1.
+    // The poller does not ring before G1 has run: the only M there can be waits for a socket, and has to come back for
+    // G1.
     sched.observer().more.0.waiters.store(1, Release);
     sched.observer().more.0.waker.get().expect("it was made from one").announce(NEVER);
     submit(&sched, 1, 1);
@@ -253,19 +254,21 @@ pub const MODELS: &[Model] = &[
         must_reach: ["one waited"],
         runs: [rc11_cut(), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
     crate::model!("sched::timers_and_sockets::timers_of_gs_and_a_system_call", timers_of_gs_and_a_system_call,
-        claim: "Gs add timers under their Ps and nobody is told, one of them blocks, and one is added from outside: all fire",
+        claim: "Gs add timers under their Ps and no M is told, one of them blocks, and one is added from outside: all \
+                fire",
         size: "2 Ps, 4 Ms, 2 Gs, 3 timers, 1 system call",
         invariants: [1, 2, 28, 30, 31, 32, 33, 34, 35, 36, 44],
         must_reach: ["one waited"],
         runs: [rc11_cut(), sampled(Engine::Random, 3_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
     crate::model!("sched::timers_and_sockets::a_socket_and_timers", a_socket_and_timers,
-        claim: "a socket becomes ready while timers come and fire: who waits for it goes on",
+        claim: "a socket becomes ready while timers come and fire: the G that waits for it goes on",
         size: "2 Ps, 4 Ms, 1 G, 2 timers, 1 socket",
         invariants: [1, 2, 28, 29, 30, 31, 32, 33, 34, 35, 36, 44],
         must_reach: ["one waited"],
         runs: [rc11_cut(), sampled(Engine::Random, 3_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
     crate::model!("sched::timers_and_sockets::a_socket_and_no_idle_p", a_socket_and_no_idle_p,
-        claim: "a socket becomes ready while the only P is in use: nobody is woken, and who idles the P finds what was queued",
+        claim: "a socket becomes ready while the only P is in use: no M is woken, and the M that idles the P finds \
+                what was queued",
         size: "1 P, 2 Ms, 1 G, 1 socket",
         invariants: [1, 2, 28, 29, 30, 31, 32, 33, 34, 35, 36],
         must_reach: ["one waited"],

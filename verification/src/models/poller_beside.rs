@@ -1,8 +1,8 @@
-//! The last M that has nothing to do, in the poller, or on its way there or back, beside whoever idles a P or adds a timer. On the
-//! real scheduler.
+//! The last M that has nothing to do, in the poller, or on its way there or back, beside an M that idles a P or adds a
+//! timer. On the real scheduler.
 //!
 //! G1 keeps M0 and P0, but in the last. So what becomes runnable has to be run by another M, and what there is to wait for has
-//! to be waited for by another; if nobody does, the main thread waits for ever, and the engine says so.
+//! to be waited for by another; if none does, the main thread waits for ever, and the engine says so.
 //!
 //! | the M in the poller                             | beside it                              | model                       |
 //! |-------------------------------------------------|----------------------------------------|-----------------------------|
@@ -36,7 +36,7 @@ struct Outside<H: ModelHost> {
     ready: Atomic<H, u64>,
     /// When the timer of G [`TIMED`] is due.
     due: Atomic<H, Nanos>,
-    /// Where who waits in the poller sleeps.
+    /// Where the M in the poller sleeps.
     parker: H::Parker,
     waker: OnceLock<Waker>,
 }

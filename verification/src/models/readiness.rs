@@ -1,5 +1,5 @@
-//! Models of sockets: tasks that wait beside the M that polls, beside each other, beside the end of the socket; who is counted;
-//! and how an M's wait is ended.
+//! Models of sockets: tasks that wait beside the M that polls, beside each other, beside the end of the socket; which
+//! are counted; and how an M's wait is ended.
 
 use crate::harness::common::party;
 use crate::harness::readiness::{Net, READER, WRITER};
@@ -116,7 +116,7 @@ fn a_task_gives_up<H: ModelHost>() -> String {
     format!("reported {reported}")
 }
 
-/// Nobody is beside: what each step does.
+/// One thread alone: what each step does.
 fn one_step_after_the_other<H: ModelHost>() -> String {
     let reports_changes = H::choose(2) == 0;
     let is_forgotten = H::choose(2) == 0;
@@ -207,7 +207,7 @@ fn an_m_reads_that_nobody_waits<H: ModelHost>() -> String {
     let is_any = woken.waiting.is_any();
     // Relaxed: as above.
     let is_ready = woken.is_ready.load(Relaxed);
-    assert!(is_any || is_ready, "nobody waits, and nothing can be run: the M believes that nothing will come");
+    assert!(is_any || is_ready, "no task waits, and nothing can be run: the M believes that nothing will come");
     H::join(poller);
     format!("any {is_any}, ready {is_ready}")
 }
@@ -346,7 +346,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["nobody waits"],
         runs: [rc11(), sc()]),
     crate::model!("readiness::who_waits_is_counted::one_step_after_the_other", one_step_after_the_other,
-        claim: "who is on which list in which place, who is woken by which report, and who is counted, step by step",
+        claim: "which task is on which list in which place, which is woken by which report, and which is counted, step \
+                by step",
         size: "1 thread, 1 socket of either kind, 2 wakers",
         invariants: [29, 78],
         must_reach: ["changes true, forgotten true", "changes false, forgotten false"],
@@ -358,7 +359,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["closed"],
         runs: [rc11(), sc()]),
     crate::model!("readiness::who_waits_is_counted::an_m_reads_that_nobody_waits", an_m_reads_that_nobody_waits,
-        claim: "an M that reads that nobody waits sees what can be run of what was woken",
+        claim: "an M that reads that no task waits sees what can be run of what was woken",
         size: "2 threads",
         invariants: [29],
         must_reach: ["any true, ready false", "any false, ready true"],
@@ -395,9 +396,9 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         weaken("waits/readiness.rs", "pub fn gave_up", "store_load::<H>()"), by LAST => [Rc11];
     "readiness-no-release-of-the-woken": "the poller counts down, Relaxed",
         weaken("waits/readiness.rs", "pub fn woken", "fetch_sub(woken, Release)"), by COUNT => [Rc11];
-    "readiness-no-acquire-of-the-count": "an M asks whether anybody waits, Relaxed",
+    "readiness-no-acquire-of-the-count": "an M asks whether a task waits, Relaxed",
         weaken("waits/readiness.rs", "pub fn count", "load(Acquire)"), by COUNT => [Rc11];
-    "interrupt-no-fence-before-the-notice": "who interrupts leaves its notice without a StoreLoad",
+    "interrupt-no-fence-before-the-notice": "an interrupter leaves its notice without a StoreLoad",
         weaken("waits/interrupt.rs", "pub fn interrupt", "store_load::<H>()"), by INTERRUPT => [Rc11];
     "interrupt-no-fence-after-the-wait": "the M looks after its wait without a StoreLoad",
         weaken("waits/interrupt.rs", "pub fn wait", "store_load::<H>()"), by INTERRUPT => [Rc11];

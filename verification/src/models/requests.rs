@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A server, and two threads to be.
 struct Tiny<H: ModelHost> {
     asked: Asked<H>,
-    /// What each is to do: whoever asks writes it.
+    /// What each is to do: the asker writes it.
     body: [H::Cell<usize>; 2],
     /// How often each was started.
     starts: [H::Cell<u64>; 2],
@@ -109,7 +109,7 @@ fn the_server_ends_over_one<H: ModelHost>() -> String {
     format!("{one}, {other}")
 }
 
-/// Nobody is beside: in which order they are served, and what the end leaves.
+/// One thread alone: in which order they are served, and what the end leaves.
 fn one_after_the_other<H: ModelHost>() -> String {
     let asked = Asked::<H>::new();
     let requests: Vec<_> = (0..3).map(Request::<H, usize, _>::new).collect();
@@ -149,13 +149,13 @@ pub const MODELS: &[Model] = &[
         must_reach: ["started, started", "refused, started", "started, refused"],
         runs: [rc11(), rc11_spurious(1), sc_cut()]),
     crate::model!("requests::none_is_left::an_end_beside_it", an_end_beside_it,
-        claim: "who asks as it is over gets an answer, or the request back",
+        claim: "an asker, as it is over, gets an answer, or the request back",
         size: "3 threads, 1 request",
         invariants: [124],
         must_reach: ["started", "back"],
         runs: [rc11(), rc11_spurious(1), sc()]),
     crate::model!("requests::none_is_left::the_server_ends_over_one", the_server_ends_over_one,
-        claim: "a server that ends over one request tells who asked; the other comes back",
+        claim: "a server that ends over one request tells its asker; the other comes back",
         size: "3 threads, 2 requests",
         invariants: [124],
         must_reach: ["lost, back", "back, lost"],
@@ -171,12 +171,12 @@ pub const MODELS: &[Model] = &[
 /// The mutants.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "requests";
-    "requests-unparks-before-it-puts": "who asks unparks the server, and then puts the request there",
+    "requests-unparks-before-it-puts": "an asker unparks the server, and then puts the request there",
         variant("requests-unparks-before-it-puts"), by TWO => [Rc11, Sc];
-    "requests-unparks-before-it-answers": "the server unparks who asked, and then answers",
+    "requests-unparks-before-it-answers": "the server unparks the asker, and then answers",
         variant("requests-unparks-before-it-answers"), by TWO => [Rc11, Sc];
     "requests-takes-what-waits-and-then-ends": "a server that ends takes what waits, and says that it is over, under another lock",
         variant("requests-takes-what-waits-and-then-ends"), by LOST => [Rc11];
-    "requests-forgets-what-it-has-taken": "a server that ends over a request tells nobody",
+    "requests-forgets-what-it-has-taken": "a server that ends over a request does not tell its asker",
         variant("requests-forgets-what-it-has-taken"), by LOST => [Rc11, Sc];
 };

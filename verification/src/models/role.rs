@@ -1,6 +1,6 @@
 //! Models of `role`: a thread that runs a G, and the handler of a signal that comes between any two of its steps.
 //!
-//! The monitor requests preemption and retakes the P; the signal itself is sent by nobody, it may come anywhere, also when
+//! The monitor requests preemption and retakes the P; the signal itself has no sender, it may come anywhere, also when
 //! it is not due. M0's G does one thing that needs a decision: it waits, enters a system call, or wants its P. At the end of
 //! every execution M0's thread has its P back and lets go of it.
 
@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What somebody else does, by name.
+/// What another thread does, by name.
 type Other<H, R> = (&'static str, fn(&Tiny<Signals<H>>) -> R);
 
 /// Plays `act` as M0's G, beside a monitor and `others`, with up to `signals` signals.
@@ -60,7 +60,7 @@ fn it_suspends<H: ModelHost>() -> String {
     })
 }
 
-/// A system call, in which it waits without a P until a stopper has seen that nobody runs without one.
+/// A system call, in which it waits without a P until a stopper has seen that no M runs without one.
 fn it_enters_a_system_call<H: ModelHost>() -> String {
     play::<H, ()>(1, &[("stopper", |tiny| tiny.stop())], |tiny, place| {
         tiny.system_call(place);
@@ -97,7 +97,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["in and out; detached 1", "in and out; detached 0"],
         runs: [rc11(), sc()]),
     crate::model!("role::a_p_is_taken_once::it_works_under_its_p_beside_signals", it_works_under_its_p,
-        claim: "what a thread does under its P inside the scheduler is not interrupted: nobody else has the P meanwhile",
+        claim: "what a thread does under its P inside the scheduler is not interrupted: no other M has the P meanwhile",
         size: "2 threads, 1 P, 2 signals",
         invariants: [4, 52],
         must_reach: ["under its P 2 times", "under its P 1 times", "under its P 0 times"],
@@ -118,6 +118,6 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         "a G that was preempted waits with its thread as it is, and never takes a P back before it waits",
         variant("waits-without-reattaching"), by BLOCKS => [Sc, Rc11];
     "role-a-system-call-stays-detached":
-        "a preempted G that enters a system call still counts as one that runs: who stops the world waits for it",
+        "a preempted G that enters a system call still counts as one that runs: a stopper waits for it",
         variant("a-system-call-stays-detached"), by SYSCALL => [Sc, Rc11];
 };

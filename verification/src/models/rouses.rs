@@ -1,10 +1,11 @@
-//! The monitor's sleep beside each taker of an idle P: its real loop, on a thread of its own, and whoever takes a P meanwhile.
+//! The monitor's sleep beside each taker of an idle P: its real loop, on a thread of its own, and a taker of a P
+//! meanwhile.
 //!
 //! Every P is idle, or the world is stopped, and the monitor has looked so often that it may sleep until it is woken: it is about
 //! to ask, under the lock, whether it may. Just then a P is taken, and is not given back. So the monitor has to look once more:
-//! it does not sleep, or whoever takes the P wakes it. If neither, the main thread waits for that look for ever.
+//! it does not sleep, or the taker of the P wakes it. If neither, the main thread waits for that look for ever.
 //!
-//! | who takes an idle P                              | where               | model               |
+//! | what takes an idle P                             | where               | model               |
 //! |--------------------------------------------------|---------------------|---------------------|
 //! | a submitter, or a source that wakes              | `wakep`             | `a_submitter`       |
 //! | an M back from a system call                     | `pidleget_or_queue` | `a_system_call`     |
@@ -121,7 +122,7 @@ impl<H: ModelHost> Watched<H> {
             let source = Source(Arc::clone(&elsewhere), waker.clone());
             (vec![Box::new(source)], Box::new(Sea(Arc::clone(&elsewhere))))
         });
-        let _ = sched.observer().make(2).into_raw(); // for who comes from elsewhere
+        let _ = sched.observer().make(2).into_raw(); // for a thread from elsewhere
         Watched { sched, elsewhere }
     }
 
@@ -148,7 +149,7 @@ fn first_ends<H: ModelHost>(_: &Scripted<H>, worker: Worker, n: u64) -> Option<W
     if n == 1 { Some(worker) } else { keeps::<H>(worker) }
 }
 
-/// G1 makes a call that blocks. A second P is idle, so nobody has to look for work in its place.
+/// G1 makes a call that blocks. A second P is idle, so no M has to look for work in its place.
 fn first_blocks<H: ModelHost>(sched: &Scripted<H>, worker: Worker, n: u64) -> Option<Worker> {
     if n == 1 && script(sched).leaves_once(n) {
         script(sched).leaves(sched.entersyscallblock(worker));

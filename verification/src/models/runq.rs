@@ -317,7 +317,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["thief []", "thief [1]", "thief [2]", "owner [2] thief [1]"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("runq::each_g_is_taken_once::owner_and_two_thieves", owner_and_two_thieves,
-        claim: "two thieves and the owner share two Gs; head never passes tail for whoever reads head first",
+        claim: "two thieves and the owner share two Gs; head never passes tail for a thread that reads head first",
         size: "3 threads, ring of 2, 2 puts, 2 steals",
         invariants: [1, 2, 7, 9],
         must_reach: ["owner [] thieves [1] [2]", "owner [] thieves [2] [1]", "owner [1, 2]"],

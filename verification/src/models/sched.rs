@@ -60,7 +60,7 @@ const SMALL: Shape = Shape {
 
 const LARGE: Shape = Shape { passes: 2, counts: true, ..SMALL };
 
-/// The embedder: a table of tasks, and somebody who watches.
+/// The embedder: a table of tasks, and a watcher.
 struct Embedder<H: ModelHost> {
     shape: Shape,
     tasks: Vec<Task<H>>,
@@ -256,7 +256,8 @@ fn more_ps_than_ms<H: ModelHost>() -> String {
     play::<H>(Shape { procs: 4, max_ms: 2, roots: 6, submitters: 2, children: 1, ..LARGE })
 }
 
-/// The only M there can be ends with its G, just when another G comes: somebody has to see that there is room for an M again.
+/// The only M there can be ends with its G, just when another G comes: a thread has to see that there is room for an M
+/// again.
 fn the_only_m_ends_while_a_g_comes<H: ModelHost>() -> String {
     struct Ending<H: ModelHost> {
         has_run: Atomic<H, bool>,
@@ -388,7 +389,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["1 Ms", "2 Ms"],
         runs: [rc11(), loom_bounded(2), sc_cut()]),
     crate::model!("sched::every_g_runs_and_all_is_quiet::two_ps_one_g", two_ps_one_g,
-        claim: "who finds the only G wakes nobody, and sleeps again",
+        claim: "the M that finds the only G wakes none, and sleeps again",
         size: "2 Ps, 2 Ms, 1 G, 1 steal pass",
         invariants: [1, 2, 30, 31, 32, 33, 34],
         must_reach: ["1 Ms"],
@@ -418,7 +419,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["stole"],
         runs: [rc11_cut(), sampled(Engine::Random, 3_000), sampled(Engine::Pct, 3_000), sampled(Engine::TsoPct, 1_500)]),
     crate::model!("sched::work_is_conserved::a_g_waits_for_its_child", a_g_waits_for_its_child,
-    claim: "while a G blocks its P until another has run, an idle P runs that other: nobody sleeps on it",
+    claim: "while a G blocks its P until another has run, an idle P runs that other: no wake-up is missed",
     size: "2 Ps, 4 Ms, 3 Gs",
     invariants: [30, 36, 37],
     must_reach: ["given back: []", "given back: [3]"],

@@ -1,4 +1,4 @@
-//! Models of a scope: whoever lends waits until nobody has what was borrowed, and sees all that was done.
+//! Models of a scope: the lender waits until no task has what was borrowed, and sees all that was done.
 
 use crate::hosts::model_host::{Cell, ModelHost};
 use crate::model::{Model, loom, rc11, rc11_spurious, sc};
@@ -19,7 +19,7 @@ impl<H: ModelHost> Lent<H> {
         Arc::new(Lent { work: cells(), dropped: cells() })
     }
 
-    /// The borrows are over: all is seen, and nobody touches it while it is written to. How often each was run.
+    /// The borrows are over: all is seen, and no task touches it while it is written to. How often each was run.
     fn is_mine_again(&self, tasks: usize) -> [u64; 2] {
         let read = |cells: &[H::Cell<u64>; 2]| [cells[0].get(), cells[1].get()];
         let (worked, dropped) = (read(&self.work), read(&self.dropped));
@@ -127,7 +127,7 @@ fn ended_beside_a_run<H: ModelHost>() -> String {
     format!("ran: {}, waited: {waited}", worked[0])
 }
 
-/// It is ended while a task begins another, that nobody runs.
+/// It is ended while a task begins another, which never runs.
 fn ended_beside_a_begin<H: ModelHost>() -> String {
     let (lent, scope) = (Lent::<H>::new(), Of::<H>::new());
     let task = steps::begin(&scope, Borrows::new(&lent, 0, 0));
@@ -151,7 +151,7 @@ const TWO: &str = "scope::nothing_is_borrowed_after::two_run";
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("scope::nothing_is_borrowed_after::two_run", two_run,
-        claim: "who lends to two tasks goes on when both have dropped what they had, and sees what they did",
+        claim: "a lender to two tasks goes on when both have dropped what they had, and sees what they did",
         size: "3 threads, 2 tasks",
         invariants: [110],
         must_reach: ["waited: true", "waited: false"],
@@ -169,13 +169,14 @@ pub const MODELS: &[Model] = &[
         must_reach: ["waited: true", "waited: false"],
         runs: [rc11(), loom(), sc()]),
     crate::model!("scope::an_early_end_leaves_none::beside_a_run", ended_beside_a_run,
-        claim: "a task that runs while its scope is ended is dropped once, by who runs it or who ends it",
+        claim: "a task that runs while its scope is ended is dropped once, by the thread that runs it or the one that \
+                ends it",
         size: "2 threads, 1 task",
         invariants: [119],
         must_reach: ["ran: 0, waited: false", "ran: 1, waited: true", "ran: 1, waited: false"],
         runs: [rc11(), rc11_spurious(1), loom(), sc()]),
     crate::model!("scope::an_early_end_leaves_none::beside_a_begin", ended_beside_a_begin,
-        claim: "a task that is begun while its scope is ended is dropped, although nobody runs it",
+        claim: "a task that is begun while its scope is ended is dropped, although it never runs",
         size: "2 threads, 2 tasks",
         invariants: [119],
         must_reach: ["dropped: [1, 0], waited: false", "dropped: [1, 1], waited: false", "dropped: [1, 1], waited: true"],
@@ -189,7 +190,7 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("counts-before-it-drops"), by TWO => [Sc, Rc11];
     "scope-counts-when-it-runs": "a task is counted when it runs, not before it is queued",
         variant("counts-when-it-runs"), by TWO => [Sc, Rc11];
-    "scope-puts-it-back-unasked": "who has run a task puts it back, although the scope is ended",
+    "scope-puts-it-back-unasked": "a thread that has run a task puts it back, although the scope is ended",
         variant("puts-it-back-unasked"), by "scope::an_early_end_leaves_none::beside_a_run" => [Sc, Rc11];
     "scope-lists-after-the-end": "a task that is begun after the end is listed as any other",
         variant("lists-after-the-end"), by "scope::an_early_end_leaves_none::beside_a_begin" => [Sc, Rc11];

@@ -58,7 +58,7 @@ fn every_few_ms<H: ModelHost>() -> String {
     (if found { "quiet" } else { "busy" }).to_owned()
 }
 
-/// Nobody else looks for its P.
+/// No other M looks for its P.
 fn a_g_calls<H: ModelHost>() -> String {
     fn play<H: ModelHost>(sched: &Embedded<H, ()>, worker: Worker, _: u64) -> Option<Worker> {
         let in_calls = || sched.snapshot().in_syscall;
@@ -91,7 +91,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["quiet", "busy"],
         runs: [sc()]),
     crate::model!("snapshot::a_call_is_seen::a_g_calls", a_g_calls,
-        claim: "as long as a G is in a system call, and nobody takes its P, one P is seen to be in one",
+        claim: "as long as a G is in a system call, and its P is not taken, one P is seen to be in one",
         size: "1 P, 1 M, 1 G, 1 system call",
         invariants: [34],
         must_reach: ["1 Ms, 0 in a call"],

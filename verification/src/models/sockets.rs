@@ -30,10 +30,10 @@ fn a_register_beside_it<H: ModelHost>() -> String {
     let were_any = H::join(closer);
     assert!(
         were_any == (ended == "woken"),
-        "the closer was told that somebody waited: {were_any}, and who did: {ended}"
+        "the closer was told that a task waited: {were_any}, and the waiter: {ended}"
     );
     net.check_at_rest();
-    assert!(net.sockets.is_empty(), "a socket has a key that nobody has registered");
+    assert!(net.sockets.is_empty(), "a socket has a key that was not registered");
     ended.to_owned()
 }
 
@@ -47,8 +47,8 @@ fn a_refusal_beside_it<H: ModelHost>() -> String {
         system.refuse();
     }
     let closer = party::<H, _, _>("closer", &net, Net::close);
-    let why = net.try_register(&system, refuses_to_start).err().expect("it is refused by somebody");
-    assert!(!H::join(closer), "nobody waited");
+    let why = net.try_register(&system, refuses_to_start).err().expect("it is refused");
+    assert!(!H::join(closer), "no task waited");
     assert!(net.sockets.is_empty(), "a socket that was refused has a key: {why:?}");
     assert!(!system.is_known(), "a socket that was refused is known to the system: {why:?}");
     net.check_at_rest();
@@ -83,8 +83,8 @@ fn a_forget_beside_the_close_and_a_poll<H: ModelHost>() -> String {
     let were_any = H::join(closer);
     H::join(m);
     let end = net.end_of(READER);
-    assert!(were_last == (end == End::Forgotten), "who forgot it took the last wait: {were_last}, and it was {end:?}");
-    assert!(were_any == (end == End::Closed), "who closed took the last wait: {were_any}, and it was {end:?}");
+    assert!(were_last == (end == End::Forgotten), "the forgetter took the last wait: {were_last}, and it was {end:?}");
+    assert!(were_any == (end == End::Closed), "the closer took the last wait: {were_any}, and it was {end:?}");
     net.check_at_rest();
     format!("{end:?}")
 }
@@ -155,7 +155,7 @@ fn a_change_beside_the_register<H: ModelHost>() -> String {
             net.run_m();
         })
     };
-    let socket = net.try_register(&system, false).unwrap_or_else(|why| panic!("nobody closes: {why:?}"));
+    let socket = net.try_register(&system, false).unwrap_or_else(|why| panic!("it is not closed: {why:?}"));
     let tries = socket.io(&net, Direction::Read, READER);
     net.is_over();
     H::join(m);
@@ -163,7 +163,7 @@ fn a_change_beside_the_register<H: ModelHost>() -> String {
     format!("tried {tries:?}")
 }
 
-/// Nobody is beside: which key is whose, who is told that it was the last, and what the end refuses.
+/// One thread alone: which key is whose, which caller is told that it was the last, and what the end refuses.
 fn one_after_the_other<H: ModelHost>() -> String {
     let reports_changes = H::choose(2) == 0;
     let net = Net::<H>::new();
@@ -175,7 +175,7 @@ fn one_after_the_other<H: ModelHost>() -> String {
     assert!(has(0, &one.entry) && has(1, &two.entry) && net.sockets.get(2).is_none(), "each has its key, and no other");
     assert!(one.entry.is_armed_each_time() != reports_changes, "an entry knows how it is armed");
     one.begin(&net, Direction::Read, READER);
-    assert!(!net.forget(&two), "nobody waited for it");
+    assert!(!net.forget(&two), "no task waited for it");
     assert!(net.sockets.get(1).is_none() && has(0, &one.entry), "the other is gone");
     let three = net.register(reports_changes);
     assert!(has(1, &three.entry), "a key that is free is given to the next");
@@ -186,7 +186,7 @@ fn one_after_the_other<H: ModelHost>() -> String {
         assert!(net.end_of(READER) == End::Closed && net.end_of(WRITER) == End::Closed, "both were woken");
         let after = net.try_register(&System::new(reports_changes), false).err();
         assert!(after == Some(NotRegistered::Closed), "none is registered after the end");
-        assert!(!net.close(), "nobody waits any more");
+        assert!(!net.close(), "no task waits any more");
     }
     assert!(!net.forget(&one), "it was not the last that was waited for");
     assert!(net.forget(&three) != closes, "it was the last that was waited for, unless that is over");
@@ -223,13 +223,14 @@ pub const MODELS: &[Model] = &[
         must_reach: ["Forgotten", "Closed"],
         runs: [rc11(), sc()]),
     crate::model!("sockets::each_waker_goes_once::a_forget_beside_the_close_and_a_poll", a_forget_beside_the_close_and_a_poll,
-        claim: "the same as the socket is reported: one of the three has the waker, and who is told that it was the last is right",
+        claim: "the same as the socket is reported: one of the three has the waker, and the one told that it was the \
+                last is right",
         size: "3 threads, 1 socket, 1 wait, 1 report",
         invariants: [29, 121],
         must_reach: ["Forgotten", "Closed", "Reported"],
         runs: [rc11(), sc()]),
     crate::model!("sockets::each_waker_goes_once::two_are_forgotten", two_are_forgotten,
-        claim: "of two sockets that are forgotten at once one is told that nobody waits any more, and only that",
+        claim: "of two sockets that are forgotten at once one is told that no task waits any more, and only that",
         size: "2 threads, 2 sockets, 2 waits",
         invariants: [29, 121],
         must_reach: ["mine was the last: true", "mine was the last: false"],
@@ -253,7 +254,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["tried Some(1)", "tried Some(2)"],
         runs: [rc11(), sc()]),
     crate::model!("sockets::each_waker_goes_once::one_after_the_other", one_after_the_other,
-        claim: "which socket has which key, who is told that the last wait is over, and what the end refuses, step by step",
+        claim: "which socket has which key, which caller is told that the last wait is over, and what the end refuses, \
+                step by step",
         size: "1 thread, 3 sockets of either kind, 2 waits",
         invariants: [29, 121, 122],
         must_reach: ["changes true, closed true", "changes false, closed false"],
@@ -267,8 +269,9 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("sockets-copies-before-it-is-closed"), by REGISTER => [Rc11, Sc];
     "sockets-keeps-the-key-of-one-that-is-refused": "a socket that the system refuses keeps its key",
         variant("sockets-keeps-the-key-of-one-that-is-refused"), by REFUSAL => [Rc11, Sc];
-    "sockets-counts-down-those-it-saw": "who forgets a socket counts those that wait, and takes them under another lock",
+    "sockets-counts-down-those-it-saw": "a thread that forgets a socket counts those that wait, and takes them under \
+                                         another lock",
         variant("sockets-counts-down-those-it-saw"), by FORGET => [Rc11, Sc], REPORT => [Rc11, Sc];
-    "sockets-forgets-the-key-alone": "who forgets a socket frees its key, and leaves the entry as it is",
+    "sockets-forgets-the-key-alone": "a thread that forgets a socket frees its key, and leaves the entry as it is",
         variant("sockets-forgets-the-key-alone"), by REPORT => [Rc11, Sc];
 };

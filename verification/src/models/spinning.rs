@@ -98,7 +98,7 @@ scenario!(spinning::SpinProtocol, two_gs_one_spinning_m, |H, D| {
 
 scenario!(spinning::SpinProtocol, a_spinning_m_finds_more_than_it_runs, |H, D| {
     // Two seek. One found two Gs: it runs one, the other lies in its ring. If it is not the last to leave, it wakes
-    // nobody, and the other spinning M is trusted to see what is left.
+    // none, and the other spinning M is trusted to see what is left.
     let tiny = with_idle::<H, D>(0);
     let (one, two) = (tiny.room.become_spinning(), tiny.room.become_spinning());
     let finder = party::<H, _, _>("finder", &tiny, |tiny| {
@@ -112,7 +112,7 @@ scenario!(spinning::SpinProtocol, a_spinning_m_finds_more_than_it_runs, |H, D| {
 
 scenario!(spinning::SpinProtocol, a_count_that_nobody_stands_behind, |H, D| {
     // No P is idle. One M passes a baton for nothing: it raises the count and lowers it without a look. Meanwhile a
-    // spinning M retires, and somebody submits.
+    // spinning M retires, and a G is submitted.
     let tiny = with_idle::<H, D>(0);
     let passer = party::<H, _, _>("passer", &tiny, |tiny| tiny.wakep());
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| tiny.submit_the_only());
@@ -140,7 +140,7 @@ scenario!(spinning::SpinProtocol, four_parties_one_p_is_taken, |H, D| {
 
 scenario!(spinning::SpinProtocol, a_count_that_goes_without_a_scan, |H, D| {
     // A spinning M retires, whose P is taken already. Another has queued a G and says so; it runs out of Gs and spins, which clears a
-    // request, takes its own G and runs out again: it trusts whoever is counted, as the next submitter does.
+    // request, takes its own G and runs out again: it trusts the counted M, as the next submitter does.
     let tiny = with_idle::<H, D>(0);
     let token = tiny.room.become_spinning();
     tiny.queues.put();
@@ -205,7 +205,7 @@ fn looks_and_runs_out<H: ModelHost, D: SpinProtocol>(tiny: &Tiny<H, D>) -> End {
 }
 
 scenario!(spinning::SpinProtocol, a_count_that_is_about_to_go, |H, D| {
-    // Two Ps: the spinning M's, and that of who submits and goes on to run.
+    // Two Ps: the spinning M's, and the submitter's, which goes on to run.
     let tiny = with_idle::<H, D>(0);
     let token = tiny.room.become_spinning();
     let submitter = party::<H, _, _>("submitter", &tiny, |tiny| {
@@ -353,7 +353,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1 queued=1"],
         runs: [rc11(), loom_bounded(2), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::four_parties_one_p_is_taken", four_parties_one_p_is_taken,
-        claim: "who sees work and finds no idle P leaves word, and the next M about to idle its P looks again",
+        claim: "an M that sees work and finds no idle P leaves a request, and the next M about to idle its P looks \
+                again",
         size: "4 threads, 1 G, 2 Ps idled, 1 taken",
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=1 started=0 queued=1 idle=0", "looking=0 started=1"],
@@ -366,7 +367,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["looking=1 started=0 queued=1 idle=0", "looking=0 started=1 queued=1 idle=0"],
         runs: [rc11(), loom(), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::a_request_is_wiped_out", a_request_is_wiped_out,
-        claim: "a request for a spinning M may be cleared unseen: who cleared it looks again behind its own fence",
+        claim: "a request for a spinning M may be cleared unseen: the M that cleared it looks again behind its own \
+                fence",
         size: "2 threads, 1 G, no P idle at first",
         invariants: [30, 31],
         must_reach: ["looking=1 started=0 queued=1", "looking=0 started=1"],
@@ -398,14 +400,14 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::who_it_was_left_to_finds_work", who_it_was_left_to_finds_work,
         claim: "an M that left the looking to another does not idle its P when that one no longer looks",
-        size: "2 threads, 2 Gs that nobody was woken for, 2 Ps",
+        size: "2 threads, 2 Gs that no M was woken for, 2 Ps",
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=1 started=0 queued=1 idle=0", "looking=0 started=0 queued=0"],
         runs: [rc11(), loom(), sc(), tso()]),
     crate::model!("spinning::work_is_conserved::a_share_as_the_last_spinning_m_finds_work",
         a_share_as_the_last_spinning_m_finds_work,
         claim: "the same while a third M takes both Gs, and no wake goes with them",
-        size: "3 threads, 2 Gs that nobody was woken for, 3 Ps",
+        size: "3 threads, 2 Gs that no M was woken for, 3 Ps",
         invariants: [11, 14, 30, 31],
         must_reach: ["looking=1 started=0 queued=1 idle=0", "looking=0 started=1 queued=1 idle=0"],
         runs: [rc11(), loom_bounded(3), sc(), tso()]),
@@ -431,7 +433,7 @@ const ABOUT_TO_GO: &str = "spinning::work_is_conserved::a_count_that_is_about_to
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "spinning";
     "spinning-asks-before-it-lowers":
-        "wakep asks for a spinning M, and then lowers its count (Go's order); who idles its P does not count",
+        "wakep asks for a spinning M, and then lowers its count (Go's order); an M that idles its P does not count",
         variant("asks-before-it-lowers"), by ABOUT_TO_GO => [Sc, Loom, Rc11];
     "spinning-no-submitter-fence": "wakep without its StoreLoad",
         weaken("protocol/spinning.rs", "pub fn wakep", "store_load::<H>()"), by ONE => [Loom, Tso, Rc11];
@@ -447,7 +449,7 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         weaken("protocol/spinning.rs", "fn leave", "fetch_sub"), by MORE => [Loom, Rc11];
     "spinning-looks-before-it-leaves": "retire looks at the queues, then leaves nmspinning",
         variant("looks-before-it-leaves"), by ONE => [Loom, Sc, Rc11];
-    "spinning-drops-the-baton": "the last spinning M finds work and wakes nobody",
+    "spinning-drops-the-baton": "the last spinning M finds work and wakes no M",
         variant("drops-the-baton"), by "spinning::work_is_conserved::two_gs_one_spinning_m" => [Sc, Rc11];
     "spinning-only-the-last-looks": "a spinning M that sees others counted does not look again",
         variant("only-the-last-looks"), by "spinning::work_is_conserved::one_submitter_two_spinning_ms" => [Sc, Rc11];
@@ -459,10 +461,11 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
     "spinning-trusts-a-request-of-later": "retire counts itself again, and gives up if another has asked for a spinning M since",
         variant("trusts-a-request-of-later"), by WITHOUT_A_SCAN => [Sc, Rc11];
     "spinning-wakep-does-not-ask":
-        "wakep finds no idle P and does not set needspinning (golang/go #45867), nor does who idles its P count",
+        "wakep finds no idle P and does not set needspinning (golang/go #45867), nor does an M that idles its P count",
         variant("wakep-does-not-ask"), by FOUR => [Sc, Loom, Rc11];
     "spinning-retire-does-not-ask":
-        "retire sees work, finds no idle P and does not set needspinning (golang/go #45867), nor does who idles count",
+        "retire sees work, finds no idle P and does not set needspinning (golang/go #45867), nor does an M that idles \
+         its P count",
         variant("retire-does-not-ask"), by FOUR => [Sc, Loom, Rc11];
     "spinning-trusts-any-request": "wakep finds a spinning M asked for, and does not ask whether a P is idle",
         variant("trusts-any-request"),

@@ -1,11 +1,12 @@
-//! A stop beside an M that releases its P in each of the ways there are, while another M looks for work, and nobody submits
-//! anything afterwards: the stop ends, and what waits under that P runs when the world goes on.
+//! A stop beside an M that releases its P in each of the ways there are, while another M looks for work, and no thread
+//! submits anything afterwards: the stop ends, and what waits under that P runs when the world goes on.
 //!
 //! There is one P. M1 spins: it has scanned the queues, has idled P0, is counted, and is about to look again. G1 comes back to
 //! P0 from a call, and leaves G2 there, which M1 has not seen. Then P0 is released, and the main thread stops the world and starts
-//! it: everybody may trust that M1 is counted. M1 looks again when the world goes on, and the main thread waits until G2 has run: if
-//! it does not, nobody is left to wake anybody, and the engine says so. All that comes before happens one after the other, at gates.
-//! Where there may be no third M, the P is not given to one that would have to give it to the stop.
+//! it: each M may trust that M1 is counted. M1 looks again when the world goes on, and the main thread waits until G2
+//! has run: if it does not, no thread is left to wake another, and the engine says so. All that comes before happens
+//! one after the other, at gates. Where there may be no third M, the P is not given to one that would have to give it
+//! to the stop.
 //!
 //! | P0 is released by                            | as                     | model            |
 //! |----------------------------------------------|------------------------|------------------|
@@ -192,7 +193,8 @@ fn an_m_looks<H: ModelHost>() -> String {
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("stw::what_waits_runs_when_the_world_goes_on::an_m_parks", an_m_parks,
-        claim: "the P of a G that begins to wait is held for a stop, or not; the G in its ring runs, though nobody submits",
+        claim: "the P of a G that begins to wait is held for a stop, or not; the G in its ring runs, though none is \
+                submitted",
         size: "1 P, 2 Ms, of which one looks, 2 Gs, 1 stop",
         invariants: [16, 30, 36, 41],
         must_reach: ["refused"],
@@ -222,7 +224,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["retaken"],
         runs: [rc11_cut()]),
     crate::model!("stw::what_waits_runs_when_the_world_goes_on::an_m_looks", an_m_looks,
-        claim: "what was submitted by who trusted an M that looks runs, though that M gives its P to a stop instead",
+        claim: "what was submitted in trust of an M that looks runs, though that M gives its P to a stop instead",
         size: "1 P, 2 Ms, of which one looks, 1 G, 1 stop",
         invariants: [16, 30, 36, 41],
         must_reach: ["woke", "slept"],

@@ -60,7 +60,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["first 1", "first 2", "came back 0 times", "came back 1 times"],
         runs: [rc11(), loom_bounded(3), sampled(Engine::Random, 10_000), sampled(Engine::Pct, 10_000)]),
     crate::model!("stw::first_come_first_served::one_stops_again_and_again", one_stops_again_and_again,
-        claim: "who stops the world again and again does not overtake one that waits to",
+        claim: "a thread that stops the world again and again does not overtake one that waits to",
         size: "2 threads, 3 stops",
         invariants: [16, 17, 45],
         must_reach: ["[1, 1, 2]", "[1, 2, 1]", "[2, 1, 1]"],
@@ -166,12 +166,13 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("enters-in-gos-order"), by BLOCKS => [Sc, Loom, Rc11];
     "stw-counts-a-p-twice": "a stopper that sees a P in a system call holds it without an exchange",
         variant("takes-without-an-exchange"), by TWO_PS => [Sc, Rc11];
-    "stw-wakes-nobody": "who lets go of the last P does not wake the stopper",
+    "stw-wakes-nobody": "an M that releases the last P does not wake the stopper",
         variant("wakes-nobody"), by TWO_PS => [Sc, Loom, Rc11];
     "stw-released-before-the-world-runs": "the next in line is let in before the world runs again (golang/go #10618)",
         variant("released-early"), by TWO_STOPPERS => [Sc, Rc11];
     "stw-pushes-in":
-        "a semaphore instead of a line: who asks just when it is free overtakes who waits (golang/go #40459)",
+        "a semaphore instead of a line: a stopper that asks just when it is free overtakes those that wait (golang/go \
+         #40459)",
         variant("pushes"), by "stw::first_come_first_served::one_stops_again_and_again" => [Sc, Rc11];
     "safepoint-no-callers-fence" of "safepoint":
         "for_each_p looks at the words without a StoreLoad after it has said what it wants",

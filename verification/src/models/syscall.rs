@@ -1,9 +1,9 @@
-//! Models of `syscall`: a P in its word, and all who would have it.
+//! Models of `syscall`: a P in its word, and all that would have it.
 //!
 //! The rest of the scheduler is as small as it can be: the words of two Ps, and under a lock the idle Ps and the queued
 //! Gs. The stopper is the real `stw::stop`, with the real `Wanted`: the pair `syscall/stop` has its halves in two
 //! rooms. Monitor and hand-off are one thread that takes a P out of its word, and may run Gs under it. At the end of
-//! every execution all parties have come to rest, and the question is: who has the P?
+//! every execution all parties have come to rest, and the question is: which M has the P?
 
 use crate::harness::common::{g, party};
 use crate::harness::syscall::{How, P0, P1, Tiny};
@@ -21,13 +21,13 @@ use std::cell::RefCell;
 const M0: MId = MId(0);
 const M1: MId = MId(1);
 
-/// Of those who would have a P, one has it.
+/// Of those that would have a P, one has it.
 fn one_has_it(owners: &[(&str, bool)]) {
     let have: Vec<&str> = owners.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
     assert!(have.len() == 1, "P0 is had by {have:?}");
 }
 
-// Who has a P.
+// Which M has a P.
 
 scenario!(syscall::Crossing, a_returning_m_and_a_retaker, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
@@ -41,7 +41,7 @@ scenario!(syscall::Crossing, a_returning_m_and_a_retaker, |H, C| {
 
 scenario!(syscall::Crossing, two_returning_ms_and_a_retaker, |H, C| {
     let tiny = Tiny::<H, C>::new("M0", 1);
-    // M1 went away with P0; it was taken from it, and is M0's now. Who comes first?
+    // M1 went away with P0; it was taken from it, and is M0's now. Which comes first?
     let away = tiny.enter(M1, OwnedP::forge(P0));
     let p = tiny.syscall_word(P0).take_any().expect("M1 has left it in its word");
     let retaker = party::<H, _, _>("retaker", &tiny, |tiny| tiny.retake_for_good(P0));
@@ -88,7 +88,7 @@ scenario!(syscall::Crossing, an_interrupted_m_and_a_retaker, |H, C| {
 
 // A stop.
 
-/// Who stops the world. It sleeps until every M sits in its system call, or rests: after that nobody gives it a P.
+/// The stopper. It sleeps until every M is in its system call, or rests: after that it is given no P.
 struct Stopper<'a, H: ModelHost, C: Crossing> {
     tiny: &'a Tiny<H, C>,
     procs: usize,
@@ -175,7 +175,7 @@ scenario!(syscall::Crossing, an_m_is_interrupted_and_the_monitor_looks_again, |H
     format!("seen by the {}", if by_monitor { "monitor" } else { "stopper" })
 });
 
-/// Who stops the world while a G is interrupted; it sleeps until that has happened, and the monitor has looked.
+/// The stopper, while a G is interrupted; it sleeps until that has happened, and the monitor has looked.
 struct Interrupting<'a, H: ModelHost, C: Crossing> {
     tiny: &'a Tiny<H, C>,
     hog: RefCell<Option<H::Thread<Ended>>>,
@@ -323,13 +323,13 @@ pub const MODELS: &[Model] = &[
         must_reach: ["P0 Taken in call 2, P1 GivenUp in call 2", "P0 GivenUp in call 2, P1 Taken in call 2"],
         runs: [rc11(), loom_bounded(3), sc(), tso()]),
     crate::model!("syscall::a_stop_is_not_sat_out::an_m_and_a_monitor", an_m_and_a_monitor,
-        claim: "the same while the monitor retakes the P and hands it on; it is held once, whoever takes it",
+        claim: "the same while the monitor retakes the P and hands it on; it is held once, whichever thread takes it",
         size: "3 threads, 1 P, 1 system call",
         invariants: [4, 16, 41],
         must_reach: ["P0 Taken", "P0 GivenUp", "P0 Retaken", "P0 Idle"],
         runs: [rc11(), loom(), sc(), tso()]),
     crate::model!("syscall::each_way_out::its_p_is_still_there", its_p_is_still_there,
-        claim: "a P that nobody took is kept; one that was taken is waited for, by the G or by its M",
+        claim: "a P that was not taken is kept; one that was taken is waited for, by the G or by its M",
         size: "2 threads, 1 P, 2 Gs",
         invariants: [1, 2, 4, 30],
         must_reach: ["M0 Kept, M1 ran []", "M0 Queued, M1 ran [2, 1]", "M0 Idle, M1 ran [2]"],
@@ -341,7 +341,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["M0 TookBack, M1 Queued", "M0 TookBack, M1 Idle", "M0 Queued, M1 Kept", "M0 Idle, M1 Kept"],
         runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("syscall::each_way_out::another_p_is_idle", another_p_is_idle,
-        claim: "a P that becomes idle is found by the M that returns, or the G is found by who would idle the P",
+        claim: "a P that becomes idle is found by the M that returns, or the G is found by the M that would idle the P",
         size: "2 threads, 2 Ps, 2 Gs",
         invariants: [1, 2, 4, 30],
         must_reach: ["M0 Idle, M1 ran [2]", "M0 Queued, M1 ran [2, 1]"],

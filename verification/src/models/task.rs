@@ -1,4 +1,4 @@
-//! Models of a task's life: who polls it, who gets its output, who frees it. The threads share nothing but the task.
+//! Models of a task's life: which thread polls it, gets its output, frees it. The threads share nothing but the task.
 
 use crate::harness::common::party;
 use crate::harness::task::Tiny;
@@ -79,7 +79,7 @@ fn the_waker_is_last<H: ModelHost>() -> String {
     format!("{got:?}, {}", task.check_at_rest(1))
 }
 
-/// It waits, and nobody can wake it: its handle is dropped meanwhile.
+/// It waits, and no waker is left: its handle is dropped meanwhile.
 fn nobody_can_wake_it<H: ModelHost>() -> String {
     let (task, handle) = Tiny::<H>::new(1, 0);
     let joiner = party::<H, _, _>("joiner", &task, |task| task.ask_and_detach(handle, &[]));
@@ -173,8 +173,8 @@ const END: &str = "task::a_wake_after_the_end_drops_nothing::a_wake_beside_the_e
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("task::no_wake_is_lost::a_wake_beside_run", a_wake_beside_run,
-        claim: "a task that is woken while it is polled, or before, or after, is polled again and ends; who awaits it gets the \
-            output, once",
+        claim: "a task that is woken while it is polled, or before, or after, is polled again and ends; its joiner \
+            gets the output, once",
         size: "2 threads, 1 waker",
         invariants: [53, 54, 55, 56],
         must_reach: ["Output, polled 1, wakers [None]", "Output, polled 2, wakers [Some(Woken)]"],
@@ -213,13 +213,14 @@ pub const MODELS: &[Model] = &[
             "None, polled 1, wakers [Some(Dropped)]"],
         runs: [rc11(), sc()]),
     crate::model!("task::a_task_is_freed_once::the_waker_is_last", the_waker_is_last,
-        claim: "a waker outlives the handle and the run: whoever is last frees the task, after all that the others did with it",
+        claim: "a waker outlives the handle and the run: the last frees the task, after all that the others did with \
+                it",
         size: "2 threads, 2 wakers",
         invariants: [53, 54, 56],
         must_reach: ["Output, polled 1", "Output, polled 2"],
         runs: [rc11(), sc()]),
     crate::model!("task::a_task_is_freed_once::nobody_can_wake_it", nobody_can_wake_it,
-        claim: "a task that waits, and whose wakers and handle are all dropped, is dropped and freed, by whoever is last",
+        claim: "a task that waits, and whose wakers and handle are all dropped, is dropped and freed, by the last",
         size: "3 threads, 1 waker",
         invariants: [53, 56],
         must_reach: ["dropped by 0", "dropped by 1", "dropped by 2"],
@@ -231,26 +232,27 @@ pub const MODELS: &[Model] = &[
         must_reach: ["Output", "Aborted"],
         runs: [rc11()]),
     crate::model!("task::a_wake_after_the_end_drops_nothing::a_wake_beside_the_end", a_wake_beside_the_end,
-        claim: "a wake after the runtime's end leaves the task as it was: its future is dropped by who ends the runtime, or was \
-            polled to its end before",
+        claim: "a wake after the runtime's end leaves the task as it was: its future is dropped by the closer of the \
+            runtime, or was polled to its end before",
         size: "2 threads, 2 wakers",
         invariants: [53, 55, 56, 57],
         must_reach: ["Output", "Dropped"],
         runs: [rc11(), sc()]),
     crate::model!("task::a_wake_after_the_end_drops_nothing::a_handle_beside_a_late_wake", a_handle_beside_a_late_wake,
-        claim: "a handle that says whom to wake, while a wake finds the runtime ended, has it woken by who ends the runtime",
+        claim: "a handle that says whom to wake, while a wake finds the runtime ended, has it woken by the closer of \
+                the runtime",
         size: "2 threads, 2 wakers",
         invariants: [53, 55, 56, 57],
         must_reach: ["Dropped, busy false", "Dropped, busy true"],
         runs: [rc11(), sc()]),
     crate::model!("task::a_wake_after_the_end_drops_nothing::a_joiner_beside_the_end", a_joiner_beside_the_end,
-        claim: "who awaits a task's handle while its runtime ends, and it is woken, learns how it ended",
+        claim: "a joiner of a task whose runtime ends, and that is woken, learns how it ended",
         size: "3 threads, 2 wakers",
         invariants: [53, 55, 56, 57],
         must_reach: ["Output, polled 2, wakers [Some(Woken)]", "Dropped, polled 1, wakers [Some(Woken)]"],
         runs: [rc11()]),
     crate::model!("task::a_wake_after_the_end_drops_nothing::a_wake_beside_its_last_run", a_wake_beside_its_last_run,
-        claim: "a task that is run once where nobody runs it again ends there, whoever wakes it meanwhile",
+        claim: "a task that is run once where it is not run again ends there, though it is woken meanwhile",
         size: "3 threads, 1 waker",
         invariants: [53, 55, 56, 57],
         must_reach: ["Some(Output)", "Some(Dropped)", "None"],
@@ -272,11 +274,11 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         by WAKE => [Rc11];
     "task-put-back-relaxed": "a wake that finds the runtime ended leaves the task Relaxed",
         weaken("task/word.rs", "fn put_back(", "compare_exchange"), by END => [Rc11];
-    "task-close-relaxed": "whoever ends the runtime takes a task's future Relaxed",
+    "task-close-relaxed": "the closer of the runtime takes a task's future Relaxed",
         weaken("task/word.rs", "fn close(", "compare_exchange"), by END => [Rc11];
-    "task-abort-relaxed": "whoever aborts a task takes its future Relaxed",
+    "task-abort-relaxed": "a thread that aborts a task takes its future Relaxed",
         weaken("task/word.rs", "fn abort(", "compare_exchange"), by ABORT => [Rc11];
-    "task-leave-relaxed": "whoever has completed a task, and read whom to wake, leaves it Relaxed",
+    "task-leave-relaxed": "the M that has completed a task, and read its joiner, leaves it Relaxed",
         weaken("task/word.rs", "fn leave(", "fetch_sub"), by CHANGING_HANDLE => [Rc11];
     "task-withdraw-relaxed": "a handle that takes its waker back finds the task complete, Relaxed",
         weaken_failure("task/word.rs", "fn withdraw(", "compare_exchange"), by CHANGING_HANDLE => [Rc11];

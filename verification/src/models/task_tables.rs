@@ -103,7 +103,7 @@ fn steps_of_a_cancellation<H: ModelHost>() -> String {
     // Never more than two have waited, and all of them have given their places back.
     let copy = || log.lender(0, true).copy();
     let keys = [(); 2].map(|()| root.with(|state, node| state.enqueue(node, copy())));
-    assert!(keys.iter().all(|&key| key < 2), "nobody waits, and two are given places {keys:?}");
+    assert!(keys.iter().all(|&key| key < 2), "no task waits, and two are given places {keys:?}");
     keys.into_iter().for_each(|key| root.give_up(&mut Some(key)));
     log.check(&mut Vec::new(), &"the end");
     drop(tokens);
@@ -133,7 +133,7 @@ impl Above {
         self.0[node].as_mut().expect("it is there").0 += 1;
     }
 
-    /// Whatever nobody needs is taken out, in any order.
+    /// What is not needed is taken out, in any order.
     fn drop_token(&mut self, node: usize) {
         self.0[node].as_mut().expect("it is there").0 -= 1;
         while let Some((node, above)) = (0..self.0.len()).find_map(|i| match self.0[i] {
@@ -196,7 +196,7 @@ fn a_tree_as_a_list<H: ModelHost>() -> String {
         list.drop_token(node);
         list.check(&nodes, &keys);
     }
-    assert!(nodes.is_empty(), "nobody has a token, and there is a node");
+    assert!(nodes.is_empty(), "no token is left, and there is a node");
     format!("children {shape:?}")
 }
 
@@ -406,7 +406,7 @@ fn where_a_content_is<H: ModelHost>() -> String {
             let then = if ["out", "unwanted"].contains(&from) { "unwanted" } else { "gone" };
             ("taken away", got, ((from == "there").then_some(1), then))
         }
-        // Only who has it puts it back.
+        // Only the holder puts it back.
         _ if ["there", "gone"].contains(&from) => return String::from("it is nobody's"),
         _ => {
             let got = place.put_back(2);
@@ -425,11 +425,11 @@ enum OfAPlace {
     Leave,
     One,
     All,
-    /// It answers from now on, or no longer; nobody is served.
+    /// It answers from now on, or no longer; none is served.
     Turn,
 }
 
-/// A list, and whether who looks need not wait.
+/// A list, and whether a task that looks need not wait.
 struct Door<H: ModelHost> {
     list: WaitList<H, Told>,
     is_open: bool,
@@ -443,7 +443,7 @@ fn look<H: ModelHost>(door: &mut Door<H>, served: Served) -> Option<Served> {
     (served != Served::No || door.is_open).then_some(served)
 }
 
-/// One looks and waits; it may find what it waits for although nobody has served it.
+/// One looks and waits; it may find what it waits for although it was not served.
 fn one_looks_and_waits<H: ModelHost>() -> String {
     use OfAPlace::{All, Enable, Leave, One, Poll, Turn};
     const OPS: [OfAPlace; 7] = [Poll(0), Poll(1), Enable, Leave, One, All, Turn];
@@ -515,7 +515,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["cancelled: [true, true]", "cancelled: [false, true]", "cancelled: [false, false]"],
         runs: [sc()]),
     crate::model!("cancellation::all_below_are_cancelled::a_tree_as_a_list", a_tree_as_a_list,
-        claim: "the branches of a tree are what a list of parents says, whichever tokens are dropped, and whatever nobody needs is taken out",
+        claim: "the branches of a tree are what a list of parents says, whichever tokens are dropped, and what is not \
+                needed is taken out",
         size: "1 thread; 4 nodes in each shape, 4 or 5 tokens, dropped in each order",
         invariants: [109],
         must_reach: ["children [3, 0, 0, 0]", "children [1, 1, 1, 0]", "children [2, 1, 0, 0]"],

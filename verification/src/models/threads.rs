@@ -24,7 +24,7 @@ fn with_one<H: ModelHost>(can_start: bool) -> Arc<Tiny<H>> {
 }
 
 fn open(nextp: NextP) -> PId {
-    harness::threads::open(nextp).expect("nobody sent an exit")
+    harness::threads::open(nextp).expect("no exit was sent")
 }
 
 /// An M that has nothing to do: sleeps, and reads what the P's last owner did.
@@ -51,8 +51,8 @@ fn the_wake_comes_first_or_last<H: ModelHost>() -> String {
 fn asleep_or_not_yet<H: ModelHost>() -> String {
     let tiny = with_one::<H>(true);
     let sleeper = party::<H, _, _>("sleeper", &tiny, |tiny| {
-        assert!(Neighbours::mput(tiny, MId(0)).is_none(), "nobody asked");
-        // Whoever found it on the list sends `nextp`; nobody else does.
+        assert!(Neighbours::mput(tiny, MId(0)).is_none(), "it was not asked for");
+        // The thread that found it on the list sends `nextp`; no other does.
         let woken = tiny.central.with(|c| c.started == 0);
         woken.then(|| open(tiny.ms[0].wait_nextp()));
         woken
@@ -148,6 +148,6 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         weaken("types/m.rs", "pub fn take_nextp", "swap"), by EARLY => [Loom, Rc11];
     "threads-sleeps-on-a-request": "an M goes to sleep without a look at needspinning, although a start was refused",
         variant("sleeps-on-a-request"), by REFUSED => [Sc, Rc11];
-    "threads-forgets-who-fell-asleep": "when a start is refused, nobody looks whether an M fell asleep meanwhile",
+    "threads-forgets-who-fell-asleep": "when a start is refused, it is not checked whether an M fell asleep meanwhile",
         variant("forgets-who-fell-asleep"), by REFUSED => [Sc, Rc11];
 };

@@ -1,4 +1,4 @@
-//! Models of timers as the runtime has them: those that sleep beside who fires, and beside the runtime's end.
+//! Models of timers as the runtime has them: those that sleep beside the firing M, and beside the runtime's end.
 
 use crate::harness::common::party;
 use crate::harness::timer_queue::{FAR, Tiny};
@@ -64,7 +64,7 @@ fn a_reset_beside_the_firing<H: ModelHost>() -> String {
     format!("fired {}", tiny.fired(0))
 }
 
-/// Two shards: in one somebody sleeps for long, in the other somebody registers while the runtime is shut down.
+/// Two shards: in one a thread sleeps for long, in the other one registers while the runtime is shut down.
 fn an_add_beside_the_close<H: ModelHost>() -> String {
     main_plays("closer");
     let tiny = Tiny::<H>::new(2, 2);
@@ -75,7 +75,7 @@ fn an_add_beside_the_close<H: ModelHost>() -> String {
     };
     let until = tiny.close_and_look();
     let is_told = H::join(sleeper);
-    assert!(is_told || until == 5, "who registers has it served by nobody, and who serves would sleep until {until}");
+    assert!(is_told || until == 5, "the new timer is not served, and the server would sleep until {until}");
     format!("told {is_told}, until {}", if until == FAR { "later" } else { "then" })
 }
 
@@ -121,7 +121,7 @@ fn one_sleeps_as_it_is_closed<H: ModelHost>() -> String {
     format!("fired {}", tiny.fired(0))
 }
 
-/// One that sleeps for long changes its mind, beside the close: nobody is left who serves.
+/// One that sleeps for long changes its mind, beside the close: no server is left.
 fn a_cancel_beside_the_close<H: ModelHost>() -> String {
     main_plays("sleeper");
     let tiny = Tiny::<H>::new(1, 1);
@@ -153,7 +153,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["fired 0 and 1", "fired 1 and 1"],
         runs: [rc11(), sc()]),
     crate::model!("timer_queue::a_timer_is_fired_once_or_cancelled::a_cancel_beside_the_firing", a_cancel_beside_the_firing,
-        claim: "a timer that is cancelled while it fires is fired or cancelled, and what was done before is seen by whoever it is",
+        claim: "a timer that is cancelled while it fires is fired or cancelled, and what was done before is seen by \
+                the thread that does it",
         size: "2 threads, 1 timer",
         invariants: [75],
         must_reach: ["cancelled true", "cancelled false"],
@@ -172,8 +173,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["fired 1", "fired 2"],
         runs: [rc11(), sc_cut()]),
     crate::model!("timer_queue::the_last_are_served::an_add_beside_the_close", an_add_beside_the_close,
-        claim: "one that registers in a shard while the runtime is shut down sees that, or is seen by who shuts down, though \
-            one in another shard sleeps for long",
+        claim: "one that registers in a shard while the runtime is shut down sees that, or is seen by the closer, \
+            though one in another shard sleeps for long",
         size: "2 threads, 2 shards, 2 timers",
         invariants: [75, 77],
         must_reach: ["told true, until later", "told false, until then"],
@@ -185,14 +186,14 @@ pub const MODELS: &[Model] = &[
         must_reach: ["fired 1 and 1"],
         runs: [rc11(), sc_cut()]),
     crate::model!("timer_queue::the_last_are_served::a_sooner_one_after_the_close", a_sooner_one_after_the_close,
-        claim: "who serves after the runtime's end, and sleeps for long, is woken for one that registers for sooner, and serves \
-            it at its moment",
+        claim: "the server after the runtime's end, which sleeps for long, is woken for one that registers for sooner, \
+            and serves it at its moment",
         size: "1 thread and one that serves, 2 timers",
         invariants: [75, 77],
         must_reach: ["in time"],
         runs: [rc11(), sc_cut()]),
     crate::model!("timer_queue::the_last_are_served::one_sleeps_as_it_is_closed", one_sleeps_as_it_is_closed,
-        claim: "one that registers while the runtime is shut down is seen by who shuts down, or sees that",
+        claim: "one that registers while the runtime is shut down is seen by the closer, or sees that",
         size: "2 threads and one that serves, 1 timer",
         invariants: [75, 77],
         must_reach: ["fired 1"],
@@ -214,12 +215,12 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         variant("timer-queue-resets-without-a-cancel"), by RESET => [Rc11, Sc];
     "timer-queue-reset-forgets-the-waker": "one that sleeps longer after all is woken only if it is polled again",
         variant("timer-queue-reset-forgets-the-waker"), by RESET => [Rc11, Sc];
-    "timer-queue-close-leaves-what-sleeps": "who shuts down leaves what sleeps to nobody",
+    "timer-queue-close-leaves-what-sleeps": "the closer leaves what sleeps without a server",
         variant("timer-queue-close-leaves-what-sleeps"), by AS => [Rc11, Sc];
-    "timer-queue-cancel-leaves-who-serves": "who serves sleeps on, though nobody is left who is to be woken",
+    "timer-queue-cancel-leaves-who-serves": "the server sleeps on, though no sleeper is left to be woken",
         variant("timer-queue-cancel-leaves-who-serves"), by CANCEL => [Rc11, Sc];
-    "timer-queue-server-wakes-before-it-hands-over": "who serves wakes what is due, and hands the rest to nobody",
+    "timer-queue-server-wakes-before-it-hands-over": "the server wakes what is due, and hands the rest to no other",
         variant("timer-queue-server-wakes-before-it-hands-over"), by AFTER => [Rc11, Sc];
-    "timer-queue-counts-until-it-finds-one": "who shuts down counts no more shards when it has found a timer",
+    "timer-queue-counts-until-it-finds-one": "the closer counts no more shards when it has found a timer",
         variant("timer-queue-counts-until-it-finds-one"), by CLOSE => [Rc11];
 };

@@ -136,7 +136,7 @@ fn two_add_at_once<H: ModelHost>() -> String {
     let (other, is_others_first) = H::join(other);
     assert!(timers.len() == 2, "of two timers {} are there", timers.len());
     assert!(timers.deadline() == SOON, "the next is due at {SOON}, not {}", timers.deadline());
-    assert!(is_first || is_others_first, "nobody was told to announce what is due first");
+    assert!(is_first || is_others_first, "no adder was told to announce what is due first");
     assert!(is_first || later == SOON, "due first, and not told so");
     assert!(timers.remove(other) == Some(2) && timers.remove(key) == Some(1), "each has its own");
     if is_first { "it was the first" } else { "the other was" }.to_owned()

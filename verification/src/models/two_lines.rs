@@ -15,7 +15,7 @@ use std::task::Poll;
 /// A task that is aborted is run for the last time.
 fn an_abort_beside_the_last_run<H: ModelHost>() -> String {
     let (task, handle) = Tiny::<H>::that_is_closed(0);
-    // Whoever aborts it has a waker.
+    // The aborter has a waker.
     task.clone_waker();
     let aborter = party::<H, _, _>("aborter", &task, |task| {
         task.abort();
@@ -27,7 +27,7 @@ fn an_abort_beside_the_last_run<H: ModelHost>() -> String {
     format!("{got:?}, {}", task.check_at_rest(1))
 }
 
-/// Its runtime ends beside it; it yields once, and nobody may run it again.
+/// Its runtime ends beside it; it yields once, and no M may run it again.
 fn a_yield_beside_the_end<H: ModelHost>() -> String {
     let (task, handle) = Tiny::<H>::that_yields_and_is_closed(1);
     let closer = party::<H, _, _>("closer", &task, Tiny::end);
@@ -54,7 +54,7 @@ fn nobody_can_wake_it_after_the_end<H: ModelHost>() -> String {
     let waker = party::<H, _, _>("waker", &task, Tiny::drop_waker);
     let got = task.ask_and_detach(handle, &[]);
     H::join(waker);
-    assert!(got.is_none(), "nobody has woken it, and it came to {got:?}");
+    assert!(got.is_none(), "it was not woken, and it came to {got:?}");
     format!("dropped by {}, {}", task.dropped_by(), task.check_at_rest(0))
 }
 
@@ -66,7 +66,7 @@ fn nobody_can_wake_it_any_more<H: ModelHost>() -> String {
     let got = task.ask_and_detach(handle, &[]);
     H::join(waker);
     let end = task.check_at_rest(0);
-    assert!(got.is_none() && end.starts_with("polled 1,"), "nobody could wake it, and it came to {got:?}, {end}");
+    assert!(got.is_none() && end.starts_with("polled 1,"), "no waker was left, and it came to {got:?}, {end}");
     format!("dropped by {}", task.dropped_by())
 }
 
@@ -211,7 +211,7 @@ fn a_sleep_is_dropped<H: ModelHost>() -> String {
         assert!(queue.len() == 1, "one sleeps, by {} timers", queue.len());
     }
     Timer::forget(&mut place);
-    assert!(queue.is_empty(), "nobody sleeps, and there is a timer");
+    assert!(queue.is_empty(), "no thread sleeps, and there is a timer");
     format!("{wakers} wakers")
 }
 
@@ -242,13 +242,13 @@ pub const MODELS: &[Model] = &[
         must_reach: ["Some(Dropped)", "None"],
         runs: [rc11(), sc()]),
     crate::model!("task::a_task_is_freed_once::nobody_can_wake_it_after_the_end", nobody_can_wake_it_after_the_end,
-        claim: "a task whose runtime has ended is dropped and freed by whoever drops the last that refers to it",
+        claim: "a task whose runtime has ended is dropped and freed by the thread that drops the last reference",
         size: "2 threads, 1 waker",
         invariants: [53, 56],
         must_reach: ["dropped by 0", "dropped by 1"],
         runs: [rc11(), sc()]),
     crate::model!("task::a_task_is_freed_once::nobody_can_wake_it_any_more", nobody_can_wake_it_any_more,
-        claim: "a task that nobody can wake any more is dropped, and not polled again",
+        claim: "a task that can not be woken any more is dropped, and not polled again",
         size: "2 threads, 1 waker",
         invariants: [53, 56],
         must_reach: ["dropped by 0", "dropped by 1"],

@@ -1,7 +1,7 @@
 //! Models of `work_source`: a place outside of the kernel where Gs become runnable, under the real scheduler.
 //!
-//! The source is one word: the number of a G that has become runnable. Whoever makes it so writes the G's data first,
-//! then the word, then wakes.
+//! The source is one word: the number of a G that has become runnable. The thread that makes it so writes the G's data
+//! first, then the word, then wakes.
 
 use crate::engines::Engine;
 use crate::harness::common::g;
@@ -32,7 +32,7 @@ struct Bell<H: ModelHost> {
     /// G1 is about to wait, on M0.
     waits: Note<H>,
     asleep: AtomicU32,
-    /// Did somebody sleep when the G was found?
+    /// Did an M sleep when the G was found?
     was_woken: AtomicBool,
 }
 
@@ -104,7 +104,7 @@ fn ring<H: ModelHost>(sched: &Tower<H>, n: u64) {
     }
     // Release: with what was done before.
     bell.ready.store(n, Release);
-    // Release: who sees this sees that it is runnable.
+    // Release: an M that sees this sees that it is runnable.
     bell.is_coming.store(false, Release);
     if mutant::variant().is_none() {
         wake();
@@ -301,7 +301,7 @@ const GIVES_UP: &str = "work_source::its_work_is_run::the_last_spinning_m_gives_
 /// The mutants.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "work_source";
-    "work_source-does-not-wake": "a source gets work and wakes nobody (golang/go #60693)",
+    "work_source-does-not-wake": "a source gets work and wakes no M (golang/go #60693)",
         variant("does-not-wake"), by GIVES_UP => [Pct, Loom, Rc11];
     "work_source-wakes-before-it-shows": "a source wakes, then shows its work",
         variant("wakes-before-it-shows"), by GIVES_UP => [Pct, Loom, Rc11];

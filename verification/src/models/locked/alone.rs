@@ -11,7 +11,7 @@ use spinpark_kernel::types::m::MId;
 struct Told {
     /// Was it readied since its last wait began, or ended? Then the next does not begin.
     is_early: bool,
-    /// It waits, for somebody inside or outside.
+    /// It waits, for a wake from inside or outside.
     waits: Option<Wake>,
     /// It has said that it waits, and has yet to give up its P.
     is_to_rest: bool,
@@ -19,7 +19,7 @@ struct Told {
     woken: Woken,
 }
 
-/// The bindings of two Ms, beside what is known of each; and who rests, in order.
+/// The bindings of two Ms, beside what is known of each; and those that rest, in order.
 struct Both {
     bindings: Bindings,
     told: [Told; 2],

@@ -20,7 +20,7 @@ struct Known<H: ModelHost> {
     io: Note<H>,
     /// The world is stopped.
     stopped: Note<H>,
-    /// A thread beside the main one is done. It is not joined: loom cannot have it that who joins is woken, late, for
+    /// A thread beside the main one is done. It is not joined: loom cannot have it that the joiner is woken, late, for
     /// something else.
     done: Note<H>,
     /// Gs that have yet to run.
@@ -94,7 +94,7 @@ pub(super) fn readied_from_outside<H: ModelHost>() -> String {
     sched.ready_bound(m);
     let snapshot = finish(&sched);
     let seen = sched.observer().reported();
-    assert!(seen.deadlocks.is_empty(), "told {:?}, but somebody outside was to ready it", seen.deadlocks);
+    assert!(seen.deadlocks.is_empty(), "told {:?}, but a thread outside was to ready it", seen.deadlocks);
     format!("{} Ms, {} tickets", snapshot.alive, seen.tickets)
 }
 
@@ -264,7 +264,7 @@ pub(super) fn its_ticket_waits_when_the_world_starts<H: ModelHost>() -> String {
     sched.observer().more.stopped.sleep();
     sched.observer().events.closes();
     let left = sched.close();
-    assert!(left.is_empty(), "{} Gs were given back that nobody submitted", left.len());
+    assert!(left.is_empty(), "{} Gs were given back that were not submitted", left.len());
     sched.observer().more.done.sleep();
     sched.observer().each_ran_once();
     format!("{} tickets", sched.observer().reported().tickets)
@@ -281,7 +281,7 @@ pub(super) fn two_wait_in_the_scheduler<H: ModelHost>() -> String {
         }
         let (worker, woken) = waits(sched, worker, n, Wake::Inside);
         if woken != Woken::Ready {
-            let other = sched.observer().more.m(3 - n).expect("it waits, or nobody would have been told");
+            let other = sched.observer().more.m(3 - n).expect("it waits, or none would have been told");
             sched.ready_bound(other);
         }
         Some(worker)
@@ -315,7 +315,7 @@ fn spawns<H: ModelHost>(sched: &Table<H>, worker: &mut Worker) {
     sched.ready(worker, child);
 }
 
-/// G1: waits, and is not told that nobody will ready it.
+/// G1: waits, and is not told of a deadlock.
 fn is_readied<H: ModelHost>(sched: &Table<H>, worker: Worker) -> Worker {
     let (worker, woken) = waits(sched, worker, 1, Wake::Inside);
     assert!(woken == Woken::Ready, "told {woken:?}, but a G was about to ready it");

@@ -60,7 +60,7 @@ fn verdict(seen: &[Sighting], has_work: bool, somebody_looks: bool) -> Verdict {
     }
 }
 
-/// A P with whoever has it.
+/// A P with its M.
 struct Played {
     doing: Doing,
     worker: Option<Worker>,
@@ -73,14 +73,14 @@ struct Played {
 }
 
 impl Played {
-    /// `n`: the number of a G that nobody has.
+    /// `n`: the number of a G that is not in use.
     fn does(&mut self, sched: &S, n: u64) {
         let mut worker = self.worker.take().expect("it runs");
         match self.doing {
             Doing::Idle => return for_ever(|| sched.next(worker)),
             Doing::Runs => return self.worker = Some(worker),
             Doing::Calls { has_work: false } => (),
-            Doing::Calls { has_work: true } => sched.goyield(&mut worker, g(n)), // nobody is woken for it
+            Doing::Calls { has_work: true } => sched.goyield(&mut worker, g(n)), // no M is woken for it
         }
         self.now.call = Some(0);
         self.away = Some(sched.entersyscall(worker));
@@ -121,7 +121,7 @@ fn expect(sched: &S, ps: &mut [Played]) -> Vec<String> {
             }
             Verdict::Retake => told.push(format!("P{n} is retaken")),
         }
-        // It is run by another M, if there is work or nobody would look for any; else it is idle.
+        // It is run by another M, if there is work or no M would look for any; else it is idle.
         if !has_work && idle + spinning_ms > 0 {
             told.push(format!("P{n} is idle"));
             (idle, p.doing) = (idle + 1, Doing::Idle);
@@ -165,7 +165,7 @@ fn looks<H: ModelHost>(takings: u32, dispatches: u32) -> String {
         Played { doing: doing[n as usize], worker, away: None, now, seen: Vec::new(), asked: None }
     };
     let mut ps = [0, 1].map(begun);
-    // Those who idle first: they would steal.
+    // Those that idle first: they would steal.
     for is_idle in [true, false] {
         let now = ps.iter_mut().enumerate().filter(|(_, p)| (p.doing == Doing::Idle) == is_idle);
         now.for_each(|(n, p)| p.does(&sched, 11 + n as u64));
@@ -195,7 +195,8 @@ fn looks<H: ModelHost>(takings: u32, dispatches: u32) -> String {
     if outcome.is_empty() { "left alone".to_owned() } else { outcome.join(", ") }
 }
 
-/// G1 has run for a slice. Who hears that it is asked to yield, and signals its thread, has it see so.
+/// G1 has run for a slice. An observer that is told of the preemption request, and signals its thread, makes it see the
+/// request.
 pub(super) fn one_signal<H: ModelHost>() -> String {
     let late = any_of::<H, _>(&[0, 1, SLICE]);
     let (sched, outside) = set(numbers(1), true);
@@ -242,7 +243,7 @@ pub(super) fn one_interrupted<H: ModelHost>() -> String {
         let told = its.told();
         assert_eq!(told.iter().filter(|what| *what == "P0 is retaken").count(), usize::from(retook), "{told:?}");
         leave(away);
-        // Who is wanted, and enters a call, gives its P itself.
+        // An M that is wanted, and enters a call, gives its P itself.
         leave(theirs.entersyscall(m1));
     };
     let ran = Arc::new(Mutex::new(Vec::new()));

@@ -34,7 +34,8 @@ fn nap_after(looks: &[Look]) -> Nanos {
         Some(Look::Quiet) => return QUIET,
         _ => (),
     }
-    // Each time twice as long, when it has found nothing to take for long; but it looks soon whether who was asked obeys.
+    // Each time twice as long, when it has found nothing to take for long; but it looks soon whether the preempted G
+    // obeys.
     let anew = looks.iter().rposition(|look| matches!(look, Look::Quiet | Look::Retook)).map_or(0, |last| last + 1);
     let later = |nap: Nanos, (looks, look): (usize, &Look)| {
         let nap = if looks >= PATIENCE as usize { (nap * 2).min(LONGEST) } else { nap };
@@ -48,7 +49,7 @@ fn calm(looks: &[Look]) -> usize {
     looks.iter().rev().take_while(|look| **look == Look::Quiet).count()
 }
 
-/// Who compares the monitor's naps and looks with what they should be.
+/// Compares the monitor's naps and looks with what they should be.
 pub(super) struct NapChecker {
     sched: S,
     outside: Arc<Outside>,
@@ -68,7 +69,7 @@ impl NapChecker {
         NapChecker { sched, outside, looks: Vec::new(), is_quiet: None, ends_at: 0, refused: 0, asleep: Vec::new() }
     }
 
-    /// Those end that have slept for long enough. Who?
+    /// Those end that have slept for long enough. Which?
     fn ends(&mut self) -> Vec<String> {
         let keep = self.sched.config().keep_alive;
         let mut told = Vec::new();
@@ -93,7 +94,7 @@ impl NapChecker {
         assert_eq!(
             told.drain(..ends.len().min(told.len())).collect::<Vec<_>>(),
             ends,
-            "who has slept for long is ended"
+            "the Ms that have slept for long are ended"
         );
         if is_quiet && calm(&self.looks) == CALM as usize {
             let end = match self.asleep[..] {
@@ -121,10 +122,10 @@ impl NapChecker {
     fn looks_next(&mut self, nanos: Option<Nanos>, nap: NapEnd) {
         self.ends_at = Stepped::now() + if nap == NapEnd::Woken { 0 } else { nanos.unwrap_or(0) };
         let snapshot = self.sched.snapshot();
-        // Who was refused a thread is to be tried for again.
+        // A start that was refused a thread is to be tried again.
         let is_refused = snapshot.refused > self.refused;
         self.refused = snapshot.refused;
-        // Who fell asleep last is the first to be woken for a P.
+        // The M that fell asleep last is the first to be woken for a P.
         self.asleep.truncate(snapshot.sleeping);
         let all = |ps| ps == snapshot.procs;
         self.is_quiet = Some(all(snapshot.idle_ps) && !is_refused || all(snapshot.held));
@@ -186,7 +187,7 @@ impl Ms {
         }
     }
 
-    /// Nobody looks at them any more.
+    /// They are not looked at any more.
     fn go(&mut self) {
         leave((self.runs.take(), self.away.take(), self.stopped.take()));
     }
@@ -197,9 +198,9 @@ impl Ms {
 pub(super) enum NapEnd {
     /// When its time is over.
     Whole,
-    /// At once: somebody wakes the monitor.
+    /// At once: the monitor is woken.
     Woken,
-    /// Nobody looks at the monitor any more.
+    /// The monitor is not looked at any more.
     Left,
 }
 
@@ -228,7 +229,7 @@ fn with_acts(procs: usize, runs: bool, naps: usize, acts: Vec<(usize, Act)>) {
     lives(NapChecker::new(&sched, &outside), move |nth, nanos| {
         let now: Vec<Act> = acts.iter().filter(|(at, _)| *at == nth).map(|(_, act)| *act).collect();
         now.iter().for_each(|&act| theirs.borrow_mut().act(act));
-        // Whoever takes an idle P wakes it from a deep sleep, and who starts the world.
+        // A taker of an idle P wakes it from a deep sleep, and so does the starter of the world.
         let is_woken = now.iter().any(|act| matches!(act, Act::Submit | Act::Refused(_) | Act::Start));
         match nanos {
             _ if nth == naps => NapEnd::Left,

@@ -129,22 +129,22 @@ pub(super) fn ten_naps<H: ModelHost>() -> String {
         until_woken(|| assert!(sched.close().is_empty()), life).1
     } else {
         let ended = life();
-        assert!(sched.close().is_empty(), "nobody is waited for any more");
+        assert!(sched.close().is_empty(), "no M is waited for any more");
         ended
     };
     assert!(matches!(ended, Some(None)), "its thread ends");
     assert_eq!(naps.borrow().len(), ends, "it ends with the last M");
-    // Who closes, and the M that ends last, end a nap.
+    // The closer, and the M that ends last, end a nap.
     let naps = naps.take();
     let whole = naps.iter().zip(1..).filter(|(_, nth)| *nth != closes && *nth != ends);
-    assert_eq!(whole.map(|(nap, _)| nap.unwrap_or_default()).sum::<Nanos>(), Stepped::now(), "nobody else does");
-    assert!(!outside.told().iter().any(|what| what == "interrupt"), "nobody waits in the poller");
+    assert_eq!(whole.map(|(nap, _)| nap.unwrap_or_default()).sum::<Nanos>(), Stepped::now(), "no other thread does");
+    assert!(!outside.told().iter().any(|what| what == "interrupt"), "no M waits in the poller");
     outside.announce(Stepped::now());
-    assert_eq!((outside.told().len(), Stepped::suspended()), (0, 0), "nobody is sent to look any more");
+    assert_eq!((outside.told().len(), Stepped::suspended()), (0, 0), "no M is sent to look any more");
     format!("after {ends} naps")
 }
 
-/// No thread can be had for the monitor. Who closes the scheduler does not wait for it.
+/// Thread creation fails for the monitor. The closer of the scheduler does not wait for it.
 pub(super) fn no_thread<H: ModelHost>() -> String {
     let runs = any_of::<H, _>(&[false, true]);
     let (sched, _outside) = set(numbers(1), true);

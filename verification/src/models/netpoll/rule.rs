@@ -17,7 +17,7 @@ fn any_neighbours<H: ModelHost>() -> StubNeighbours {
 /// The room, and what is known of it.
 struct Both<H: ModelHost> {
     room: Netpoll<H>,
-    /// Who waits, and until when.
+    /// The wait, and until when.
     waits: Option<(Poll, Nanos)>,
     /// The last look, if there was one.
     looked: Option<Nanos>,
@@ -28,7 +28,7 @@ impl<H: ModelHost> Both<H> {
         self.waits.as_ref().map(|(_, until)| *until)
     }
 
-    /// Does `around` need what who waits, if anybody does, does not do in time?
+    /// Does `around` need what the waiting M, if there is one, does not do in time?
     fn is_too_late(&self, around: &StubNeighbours) -> bool {
         self.until().is_some_and(|until| around.deadline < until)
     }
@@ -57,7 +57,7 @@ impl<H: ModelHost> Both<H> {
             2 => {
                 let told = around.has_something() && (self.waits.is_none() || self.is_too_late(&around));
                 let missing = self.room.is_missing(&around);
-                assert!(missing == told, "{:?}, {around:?}: does nobody wait in time? {missing}", self.waits);
+                assert!(missing == told, "{:?}, {around:?}: does no M wait in time? {missing}", self.waits);
             }
             3 => {
                 self.room.announce(around.deadline, &around);
@@ -86,7 +86,7 @@ impl<H: ModelHost> Both<H> {
 
     fn agrees(&self) {
         let is_blocked = self.room.is_blocked();
-        assert!(is_blocked == self.waits.is_some(), "{:?}: does somebody wait? {is_blocked}", self.waits);
+        assert!(is_blocked == self.waits.is_some(), "{:?}: does an M wait? {is_blocked}", self.waits);
         let since = self.room.neglected_since();
         assert!(since.is_none() == is_blocked, "{:?}: neglected since {since:?}", self.waits);
         // Before the first look there was none.

@@ -23,7 +23,7 @@ enum TimerFate {
     Shorter,
     /// One that is later is announced.
     Same,
-    /// It is given up, and whoever waits is told.
+    /// It is given up, and the waiter is told.
     InVain,
 }
 

@@ -9,18 +9,18 @@ use spinpark_kernel::host::Nanos;
 use spinpark_kernel::protocol::netpoll::Netpoll;
 use std::cell::Cell;
 
-/// Who is in the poller.
+/// The M in the poller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum InPoller {
-    /// Nobody, ever.
+    /// None, ever.
     Nobody,
-    /// Nobody, since this moment.
+    /// None, since this moment.
     Since(Nanos),
-    /// One who waits until this moment.
+    /// One that waits until this moment.
     Waits(Nanos),
-    /// One who looks.
+    /// One that looks.
     Looks,
-    /// One who looks, and another has gone to sleep instead of waiting.
+    /// One that looks, and another has gone to sleep instead of waiting.
     LooksAndWasMissed,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn one_question<H: ModelHost>() -> String {
     let rest = StubNeighbours::new(deadline, is_awaited);
     let room = Netpoll::<Stepped>::new();
     let claim = |until| {
-        let poll = room.claim(&before(until)).expect("nobody is there");
+        let poll = room.claim(&before(until)).expect("no M is there");
         assert_eq!(room.prepare(&poll, &before(until)), until);
         poll
     };
@@ -91,7 +91,7 @@ pub(super) fn one_question<H: ModelHost>() -> String {
                     ask();
                 },
             );
-            // An M that would have waited is asleep, and trusts who looks.
+            // An M that would have waited is asleep, and trusts the one that looks.
             let is_missed = who == InPoller::LooksAndWasMissed
                 || matches!(asked, Asked::Claim) && (deadline != NEVER || is_awaited);
             assert_eq!((has_looked, around.wakes.get()), (true, usize::from(is_missed)), "{who:?}, {asked:?}");

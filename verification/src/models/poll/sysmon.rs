@@ -1,4 +1,4 @@
-//! What the monitor, and an M that is busy, do for those who wait in the poller.
+//! What the monitor, and an M that is busy, do for Gs that wait in the poller.
 
 use super::{LATE, NOW, queued, ticks};
 use crate::harness::common::any_of;
@@ -12,8 +12,8 @@ use spinpark_kernel::protocol::sysmon::SLICE;
 use spinpark_kernel::sched::config::Config;
 use std::sync::Arc;
 
-/// G1 runs, and has done so for less than a slice of the monitor's. Nobody has looked into the poller since moment 3.
-/// Then what is waited for changes, under G1's P, so that nobody is told; and the monitor looks.
+/// G1 runs, and has done so for less than a slice of the monitor's. No M has looked into the poller since moment 3.
+/// Then what is waited for changes, under G1's P, so that no M is told; and the monitor looks.
 pub(super) fn nobody_waits_there<H: ModelHost>() -> String {
     let age = any_of::<H, _>(&[SLICE - 1, SLICE, SLICE + 1]);
     let now = 3 + age;
@@ -34,7 +34,7 @@ pub(super) fn nobody_waits_there<H: ModelHost>() -> String {
     outside.rings(ready);
     let retook = sched.tick(&mut sched.watch(), now);
 
-    // Somebody is late, or somebody waits for something and nobody has looked for a slice.
+    // A timer is late, or a G waits for something and no M has looked for a slice.
     let is_minded = due <= now || age >= SLICE && (due != NEVER || is_awaited);
     let (mut expected, mut found) = (ticks(now), Vec::new());
     if is_minded && idle > 0 {
@@ -53,7 +53,7 @@ pub(super) fn nobody_waits_there<H: ModelHost>() -> String {
     }
     assert_eq!(outside.told(), expected, "{age} ns after the last look");
     let trace = sched.detailed_snapshot();
-    assert!(!retook, "nobody is in a call");
+    assert!(!retook, "no M is in a call");
     assert_eq!(trace.snapshot.global, found.len(), "what was found is there for all");
     assert_eq!(trace.needspinning, !found.is_empty(), "one that is about to idle its P is asked to look for it");
     leave(m0);
@@ -65,7 +65,7 @@ pub(super) fn nobody_waits_there<H: ModelHost>() -> String {
     }
 }
 
-/// M0 waits in the poller. Somebody who is busy changes what is waited for, and the monitor looks.
+/// M0 waits in the poller. A busy M changes what is waited for, and the monitor looks.
 pub(super) fn one_waits_there<H: ModelHost>() -> String {
     // It may wait just until now, and has not got up yet.
     let until = any_of::<H, _>(&[NOW, LATE, NEVER]);
@@ -90,7 +90,7 @@ pub(super) fn one_waits_there<H: ModelHost>() -> String {
         sched.tick(&mut sched.watch(), NOW);
         let mut expected = ticks(NOW);
         expected.extend((outcome == "interrupted").then(|| "interrupt".to_owned()));
-        assert_eq!(theirs.told(), expected, "somebody waits until {until}, and something is due at {due}");
+        assert_eq!(theirs.told(), expected, "an M waits until {until}, and something is due at {due}");
         assert_eq!(Stepped::suspended(), 0, "one is enough");
         vanish();
     });
@@ -123,7 +123,7 @@ pub(super) fn one_looks_there<H: ModelHost>() -> String {
         assert_eq!(sched.detailed_snapshot().needspinning, outcome == "one more is asked for");
         vanish();
     });
-    assert!(unless_gone(|| sched.next(m0)).is_none(), "nobody goes on");
+    assert!(unless_gone(|| sched.next(m0)).is_none(), "no M goes on");
     outcome.to_owned()
 }
 
@@ -141,7 +141,7 @@ pub(super) fn no_m_is_left<H: ModelHost>() -> String {
     outside.is_due(0, NOW - 1);
     let mut watch = sched.watch();
     sched.tick(&mut watch, NOW);
-    // Somebody is late; and it tries once more at the end of the tick.
+    // A timer is late; and it tries once more at the end of the tick.
     let refused = || ["Refused", "P1 is idle"].map(str::to_owned);
     let twice = [refused(), refused()].concat();
     assert_eq!(outside.told(), [ticks(NOW), twice.clone()].concat(), "it asks for an M, and there is none");
@@ -190,7 +190,7 @@ pub(super) fn what_it_has_taken<H: ModelHost>() -> String {
     if given.is_empty() { "took nothing" } else { "took something" }.to_owned()
 }
 
-/// The monitor has looked for those who wait. It does so again when nobody has for a slice, and not before.
+/// The monitor has looked for those that wait. It does so again when no M has for a slice, and not before.
 pub(super) fn two_ticks<H: ModelHost>() -> String {
     let before = any_of::<H, _>(&[0, 1, SLICE]);
     let after = any_of::<H, _>(&[0, 1, SLICE - 1, SLICE, SLICE + 1]);
@@ -202,7 +202,7 @@ pub(super) fn two_ticks<H: ModelHost>() -> String {
     let mut watch = sched.watch();
     it_is(3 + SLICE + before);
     sched.tick(&mut watch, Stepped::now());
-    assert_eq!(outside.told(), [ticks(Stepped::now()), vec!["peek".to_owned()]].concat(), "nobody has looked for long");
+    assert_eq!(outside.told(), [ticks(Stepped::now()), vec!["peek".to_owned()]].concat(), "no M has looked for long");
     it_is(Stepped::now() + after);
     outside.rings(ready);
     sched.tick(&mut watch, Stepped::now());

@@ -62,7 +62,7 @@ impl Ps {
             Ps::Idle | Ps::BothIdle => &[],
             Ps::Taken => &["G2 for all", "M1 starts"],
             Ps::Stopped => &["Held { p: PId(0) }", "Stopped", "Started { procs: 1 }", "P0 is idle", "M1 starts"],
-            // Who waits is an M that can be had.
+            // The waiter is an M that can be had.
             Ps::Refused => {
                 &["G2 for all", "M1 starts", "Refused", "P0 is idle", "M1 ends", "0 of 1 sleep", "interrupt"]
             }
@@ -117,7 +117,7 @@ fn after_the_wait(ready: &[u64], due: Nanos, is_awaited: bool, ps: Ps) -> (Vec<S
     }
 }
 
-/// The last M has nothing to do. Somebody waits for a socket, or something is due, or neither.
+/// The last M has nothing to do. A G waits for a socket, or something is due, or neither.
 pub(super) fn one_wait<H: ModelHost>() -> String {
     use Meanwhile::{Earlier, GivenUp, Nothing, Over, Rings};
     let (until, is_awaited) = any_of::<H, _>(&[(NOW, false), (NOW, true), (NEVER, true), (NEVER, false)]);
@@ -165,7 +165,8 @@ pub(super) fn one_wait<H: ModelHost>() -> String {
     if ps == Ps::Closed {
         assert!(sched.close().iter().map(|g| g.id()).eq(ready.iter().copied()), "each G comes back");
     }
-    // Who brings many wants one more to look; who was asked to, and has found something, one more who waits.
+    // An M that brings many wants one more to look; one that was asked to look, and has found something, one more to
+    // wait.
     let asks = match outcome {
         "brings something" => ps == Ps::Refused || ready.len() > 1 && ps == Ps::Idle,
         "turns back" => due != NEVER || is_awaited,
@@ -213,7 +214,7 @@ pub(super) fn on_the_way<H: ModelHost>() -> String {
     let (expected, outcome) = match (happens, ps) {
         (Earlier, _) => (waits(EARLIER), "waits for shorter"),
         (_, Ps::Refused) => (must_recheck(), "turns back"),
-        // Too late to know: it is interrupted by who gives it up.
+        // Too late to know: it is interrupted by the thread that gives it up.
         (GivenUp, _) if nth == 3 => (waits(NOW), "waits"),
         (GivenUp, _) => (lines(&["M0 sleeps, 1 of 1"]), "sleeps"),
         (_, Ps::Taken) => (waits(NOW), "waits"),
@@ -251,6 +252,6 @@ pub(super) fn in_vain<H: ModelHost>() -> String {
     }
     outside.told();
     sched.break_idle_poll();
-    assert!(outside.told().is_empty(), "who waits there next is not to be brought back");
+    assert!(outside.told().is_empty(), "the M that waits there next is not to be brought back");
     who.to_owned()
 }

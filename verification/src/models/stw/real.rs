@@ -140,7 +140,7 @@ struct CallCounts<H: ModelHost> {
 impl<H: ModelHost> Extra for CallCounts<H> {
     fn event(&self, event: &Event<'_>) {
         match event {
-            // The first P is held, so the stop was asked for. Release: who sees this sees `wanted` too.
+            // The first P is held, so the stop was asked for. Release: an M that sees this sees `wanted` too.
             Event::Held { .. } => self.asked.store(true, Release),
             Event::Started { .. } => {
                 // Relaxed: a P comes with it.

@@ -60,7 +60,7 @@ pub(super) fn the_p_lies_in_nextp<H: ModelHost>() -> String {
     });
     let taker = party::<H, _, _>("taker", &tiny, |tiny| match tiny.m.wait_nextp() {
         NextP::Run { p, .. } => runs_one_and_idles(tiny, p),
-        NextP::Exit => unreachable!("nobody sent an exit"),
+        NextP::Exit => unreachable!("no exit was sent"),
     });
     tiny.stop(0, &Tiny::<H>::parker());
     tiny.start();
@@ -156,7 +156,7 @@ pub(super) fn one_is_the_callers_and_one_runs<H: ModelHost>() -> String {
     });
     tiny.for_each_p(Some(OwnedP::forge(PId(0))));
     let (before, between) = H::join(m);
-    assert!(before == 0, "it ran under a P that was somebody's");
+    assert!(before == 0, "it ran under a P that was owned");
     tiny.check_at_rest();
     if between == 1 { "at its scheduling point" } else { "when its P was idle, or about to be" }.to_owned()
 }

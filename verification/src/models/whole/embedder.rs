@@ -95,7 +95,7 @@ struct Embedder<H: ModelHost> {
     used: Vec<H::Cell<bool>>,
     /// Is the world stopped? The stopper writes it, Gs that run read it: never at the same time.
     stopped: H::Cell<bool>,
-    /// Read by system calls that take a while; nobody writes it.
+    /// Read by system calls that take a while; it is never written.
     time: Atomic<H, u64>,
     /// Ways out of system calls, one bit each; 16: a P was retaken. Of `std`: nothing depends on it but the outcome.
     ways: AtomicU32,
@@ -107,7 +107,7 @@ struct Task<H: ModelHost> {
     data: H::Cell<u64>,
     /// Is its system call behind it?
     is_back: H::Cell<bool>,
-    /// Who waits for it: the M's number and one.
+    /// Its waiter: the M's number and one.
     waiter: Atomic<H, u64>,
     is_done: Atomic<H, bool>,
 }
@@ -289,7 +289,7 @@ fn finish<H: ModelHost>(sched: &This<H>, worker: &Worker, g: G) {
     task.status.exit();
     world.leave(worker);
     if n as usize <= world.shape.acts.len() {
-        return; // nobody waits for one that is no child
+        return; // one that is no child is not waited for
     }
     task.is_done.swap(true, AcqRel);
     let waiter = task.waiter.swap(0, AcqRel);

@@ -39,7 +39,7 @@ pub(super) fn one_hog<H: ModelHost>() -> String {
     play::<H>(Shape { acts: &[Interrupted, Run], max_ms: 2, ticks: 3, dwell: 3, ..SMALL })
 }
 
-/// Nobody retakes their Ps: what is left to go wrong is the count.
+/// Their Ps are not retaken: what is left to go wrong is the count.
 pub(super) fn two_hogs<H: ModelHost>() -> String {
     play::<H>(Shape { procs: 2, acts: &[Interrupted, Interrupted], max_ms: 2, dwell: 1, ..SMALL })
 }
