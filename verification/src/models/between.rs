@@ -129,7 +129,7 @@ fn one_in_another<H: ModelHost>(numbers: Numbers, before: &[What]) -> String {
     }
     let mut all = lists.allowed();
     all.dedup();
-    // A refused thread, and a spinning M asked for without need: work may wait for either.
+    // Without refused threads and expected Gs: work may wait for either.
     all.retain(|what| !matches!(what, What::Refuse(_) | What::Stir(_) | What::Expect(_) | What::ExpectSilently(_)));
     let first = any_of::<H, _>(&all);
     let step = any_step::<H>();

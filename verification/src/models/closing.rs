@@ -8,7 +8,7 @@
 //! | a submitter; an M runs a G, and ends it      | that M, or `close`                      | `an_m_runs`        |
 //! | a G under its own P, before its M ends       | the P's next M, or `handoffp`           | `an_m_ends`        |
 //! | the same, before it blocks; there is no M    | `refused`, and `close`                  | `there_is_no_m`    |
-//! | nothing: a bound G begins to wait           | itself, as `close` ends its wait        | `a_g_begins_to_wait` |
+//! | nothing: a bound G begins to wait            | itself, as `close` ends its wait        | `a_g_begins_to_wait` |
 
 use crate::harness::embedder::{Embedded, open, small, submit};
 use crate::hosts::model_host::ModelHost;
