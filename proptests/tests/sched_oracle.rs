@@ -1,5 +1,5 @@
 //! The whole scheduler, compared with lists, while one moves at a time: which M gets which G from where, which is woken with
-//! which P, who sleeps, and what is left, after each of some hundred moves of Ms, outsiders and the monitor.
+//! which P, which sleeps, and what is left, after each of some hundred moves of Ms, outsiders and the monitor.
 
 use spinpark_proptests::machine::{check, refute};
 use spinpark_proptests::oracle::sched::{Machine, Wrong};

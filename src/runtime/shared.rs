@@ -133,7 +133,7 @@ impl Shared {
         self.meter.is_timed() || self.is_watched()
     }
 
-    /// Does anybody watch?
+    /// Is there an observer?
     pub(super) fn is_watched(&self) -> bool {
         self.watch.is_some()
     }

@@ -299,7 +299,7 @@ pub fn run_all(orders: &[Order], jobs: usize, mut tell: impl FnMut(Event<'_>)) -
     outcomes.into_iter().map(|outcome| outcome.expect("each job was done")).collect()
 }
 
-/// Does what is queued, one after the other, beside others who do the same.
+/// Does what is queued, one after the other, beside other processes that do the same.
 ///
 /// # Panics
 /// If a thread has panicked with the queue locked.

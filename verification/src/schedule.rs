@@ -85,7 +85,7 @@ pub enum Replayed {
     DoesNotFit(String),
 }
 
-/// Who plays an execution: this thread, or a process of its own.
+/// What plays an execution: this thread, or a process of its own.
 pub type Player<'a> = &'a dyn Fn(&Order) -> Result<(Outcome, Vec<Step>), String>;
 
 impl Schedule {

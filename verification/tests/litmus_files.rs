@@ -73,7 +73,7 @@ fn the_checker_finds_what_the_reference_finds_in_random_programs() {
         };
         let program = random::program(seed, size);
         let (wanted, found) = (found(&program, LitmusEngine::Reference), found(&program, LitmusEngine::Rc11));
-        // A wait is one look when it is played, so who waits for ever is not seen there.
+        // A wait is one look when it is played, so a thread that waits for ever is not seen there.
         let is_stuck = wanted.stuck && !size.awaits;
         races += u32::from(wanted.race);
         stuck += u32::from(is_stuck);

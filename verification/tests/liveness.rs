@@ -1,5 +1,5 @@
-//! That every submitted G runs, checked by Spin on an abstract model of who looks, wakes and sleeps; and that the model
-//! is one of this kernel: what the kernel tells its observer, the model can do. See docs/evidence/liveness.md.
+//! That every submitted G runs, checked by Spin on an abstract model of which M looks, wakes and sleeps; and that the
+//! model is one of this kernel: what the kernel tells its observer, the model can do. See docs/evidence/liveness.md.
 
 #[path = "scenes/mod.rs"]
 mod scenes;
@@ -131,7 +131,7 @@ mod a_trace_of_the_kernel {
     use std::sync::{Arc, Mutex, Weak};
     use std::time::Instant;
 
-    /// For `StealFirst`, one for all who use it at the same time.
+    /// For `StealFirst`, one for all tests that use it at the same time.
     fn common() -> Arc<Checker> {
         static COMMON: Mutex<Weak<Checker>> = Mutex::new(Weak::new());
         let mut common = COMMON.lock().expect("no panic under it");

@@ -39,7 +39,7 @@ fn holds(model: &Model, run: Run) -> Result<(), Failed> {
     if let Some(failure) = outcome.failure {
         return Err(failure.message.into());
     }
-    // loom forgets; and for rc11 what differs only in who runs first is one execution.
+    // loom forgets; and for rc11 what differs only in which thread runs first is one execution.
     if outcome.executions < 2 && !matches!(run.engine, Engine::Loom | Engine::Rc11) {
         return Err("it explored a single execution".into());
     }

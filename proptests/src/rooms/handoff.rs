@@ -1,5 +1,5 @@
 //! Ps that are handed on while others queue work, with a wake or without, come back from system calls, and stop the
-//! world. At the end everybody has come to rest: a G waits and a P is idle, but does anybody look, or has yet to?
+//! world. At the end all parties have come to rest: a G waits and a P is idle, but does an M look, or has yet to?
 
 use crate::room::{Program, Room, reached, reached_if};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ const NAMES: [&str; 3] = ["M0", "M1, owner of P1", "others"];
 pub struct Setup {
     /// How many Ps are idle.
     pub idle_ps: u32,
-    /// Is everybody asked to attend to a safepoint?
+    /// Is each M asked to attend to a safepoint?
     pub safepoint: bool,
 }
 

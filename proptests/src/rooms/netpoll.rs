@@ -1,6 +1,6 @@
 //! The M in the poller: Ms that add timers and go to sleep, hand their Ps on, look into the poller, wait there and come
-//! back; and others that add timers from outside. At the end everybody has come to rest: there is a timer and a P is idle,
-//! but does anybody look, or wait until then? And the word that a shard of timers shows.
+//! back; and others that add timers from outside. At the end all parties have come to rest: there is a timer and a P is
+//! idle, but does an M look, or wait until then? And the word that a shard of timers shows.
 
 use crate::room::{Program, Room, reached, reached_if, together};
 use proptest::prelude::*;

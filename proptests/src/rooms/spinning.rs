@@ -1,5 +1,5 @@
 //! Work conservation: Ms that look for work, run it, idle their Ps and sleep; and others that submit, or come back from
-//! system calls. At the end everybody has come to rest: a G waits and a P is idle, but does anybody look?
+//! system calls. At the end all parties have come to rest: a G waits and a P is idle, but does an M look?
 
 use crate::room::{Program, Room, reached, reached_if};
 use proptest::collection::vec;

@@ -33,7 +33,7 @@ pub(in crate::runtime) struct DetachedTasks {
     total: AtomicU64,
     /// By P: the thread that has it, as the system calls it; or had it last.
     threads: Box<[AtomicI32]>,
-    /// Is anybody signalled at all?
+    /// Is any thread signalled at all?
     is_on: bool,
     /// The signal's handler was replaced: signals do nothing.
     is_lost: AtomicBool,

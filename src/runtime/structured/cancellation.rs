@@ -11,7 +11,7 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
-/// Tells those who have a copy of it that they are no longer wanted. Go: `context.WithCancel`.
+/// Tells the holders of its copies that they are no longer wanted. Go: `context.WithCancel`.
 ///
 /// No task is forced to stop: a holder of a token asks it, or waits for it beside its work.
 ///

@@ -60,7 +60,8 @@ impl Cond {
         }
     }
 
-    /// Wakes the one that has waited longest, if anybody waits. From any thread, with the mutex or without. Go: `Signal`.
+    /// Wakes the waiter that has waited longest, if there is one. From any thread, with the mutex or without. Go:
+    /// `Signal`.
     pub fn notify_one(&self) {
         self.0.notify_one();
     }

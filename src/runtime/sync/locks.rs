@@ -13,7 +13,7 @@ pub type Lock<'a, T> = Turn<futures::Lock<'a, T>>;
 /// A value for one at a time. Go: `sync.Mutex`.
 ///
 /// A task that comes just when it is free may have it before those that wait, which is fast; but one that has waited for half a
-/// millisecond is served before anybody new. (Go: a millisecond, `starvationThresholdNs`.)
+/// millisecond is served before any newcomer. (Go: a millisecond, `starvationThresholdNs`.)
 ///
 /// ```
 /// use spinpark::sync::Mutex;

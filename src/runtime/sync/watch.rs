@@ -85,7 +85,8 @@ impl<T> Sender<T> {
         Sender { shared: Arc::new(Watch::new(Value::new(initial), 0)) }
     }
 
-    /// Sends, if anybody receives. From any thread. To keep a value for receivers to come, [`send_replace`](Sender::send_replace).
+    /// Sends, if there is a receiver. From any thread. To keep a value for receivers to come,
+    /// [`send_replace`](Sender::send_replace).
     ///
     /// # Errors
     /// With the value: there is no receiver.

@@ -343,7 +343,7 @@ fn rounds(candidates: &[usize], room: &str, survey: &Survey, budget: Budget) -> 
     let of_these = at_random.len().min(budget.candidates / 4);
     let mut first: Vec<usize> = complete.iter().copied().take(budget.candidates - of_these).collect();
     first.extend(at_random.into_iter().take(of_these));
-    // Half of the time for those who come first, half for those who need least, of all: as many as come to their end in it.
+    // Half of the time for those that come first, half for those that need least: as many as end in it.
     let fit = ((budget.all / budget.look / 2.0) as usize).max(1);
     let mut second: Vec<usize> = first.iter().copied().filter(|&j| seconds(j) > budget.glance).take(fit).collect();
     let mut quick: Vec<usize> =

@@ -761,7 +761,7 @@ mod what_is_printed {
     }
 }
 
-/// Who ends `cargo verify` ends all of it.
+/// Ending `cargo verify` ends all of it.
 #[cfg(target_os = "linux")]
 mod a_process_that_is_ended {
     use super::*;

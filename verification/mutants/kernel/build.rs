@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     write_if_new(&out.join("modules.rs"), &modules)?;
     write_if_new(&out.join("steps.rs"), &table(&steps)?)?;
-    // For who finds out which mistakes do not compile.
+    // For a search of the mistakes that do not compile.
     let keys: String = steps.iter().map(|step| format!("{}\t{}\n", step.id, step.key())).collect();
     fs::write(out.join("inserted.txt"), inserted)?;
     fs::write(out.join("keys.txt"), keys)?;

@@ -116,7 +116,7 @@ pub struct Transition {
     pub name: &'static str,
     /// Where it is in the kernel: a file below `src/kernel/src`, and a function.
     pub source: &'static str,
-    /// For whom.
+    /// For which party.
     pub params: Vec<Var>,
     /// When: over the state before.
     pub guard: Vec<Formula>,

@@ -1,4 +1,4 @@
-//! Where a location of the facade is, and whether the one who uses it may.
+//! Where a location of the facade is, and whether the thread that uses it may.
 
 use crate::graph::{Loc, Order, Update};
 use crate::heap;

@@ -264,8 +264,8 @@ pub fn choose(n: usize) -> usize {
 
 /// What time it is, in nanoseconds, from 0. It passes by [`advance`] and [`Parker::park_timeout`] alone.
 ///
-/// Time is a word that everybody reads `Relaxed`: it never runs backwards for a thread that knows of a later time, and
-/// gives no other order.
+/// Time is a word that every thread reads `Relaxed`: it never runs backwards for a thread that knows of a later time,
+/// and gives no other order.
 #[track_caller]
 pub fn now() -> u64 {
     ask(Ask::Load { loc: Loc::CLOCK, init: 0, order: Order::Relaxed })

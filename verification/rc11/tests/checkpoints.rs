@@ -198,7 +198,7 @@ mod two_models_in_one_test {
     use rc11::sync::atomic::{AtomicBool, AtomicUsize};
 
     struct Message(UnsafeCell<u32>, AtomicBool, AtomicUsize);
-    // SAFETY: the models below say who may touch the cell.
+    // SAFETY: the models below say which thread may touch the cell.
     unsafe impl Sync for Message {}
     // SAFETY: as above.
     unsafe impl Send for Message {}

@@ -24,7 +24,7 @@ struct Message {
     data: UnsafeCell<u32>,
     ready: AtomicBool,
 }
-// SAFETY: the models ask who may touch the cell.
+// SAFETY: the models ask which thread may touch the cell.
 unsafe impl Sync for Message {}
 // SAFETY: as above.
 unsafe impl Send for Message {}

@@ -44,7 +44,7 @@ impl host::Word for Word {
     }
 }
 
-/// A lock, which counts who holds one.
+/// A lock, which counts its holders.
 pub struct Lock<T>(Mutex<T>);
 
 impl<T: Send + 'static> host::Lock<T> for Lock<T> {

@@ -144,7 +144,7 @@ impl Order {
                     self.next.insert(g.id());
                 }
                 let is_new = g.bound().is_some() || self.queued.insert(g.id());
-                // Who submits to a closed scheduler gets the G back, and no event reports it.
+                // A submitter to a closed scheduler gets the G back, and no event reports it.
                 must(is_new || self.ends_early, "the G is queued already")
             }
             Event::Held { p } => {

@@ -4,7 +4,7 @@
 //! ```text
 //!    M: run the task
 //!      └ poll: sets the frame's waker, changes to the stack
-//!          └ polls what it waits for, which knows its waker  ── from here on anybody may wake it
+//!          └ polls what it waits for, which knows its waker  ── from here on any thread may wake it
 //!          └ leaves the stack: what is on it is as it was
 //!      └ Pending
 //!      └ the task waits: its waker may run it

@@ -3,7 +3,7 @@
 //! A call that is seen to have ended before another begins stands before it. Each thread writes how many of its calls have
 //! ended, and reads what the others wrote before each of its own: Relaxed, so nothing is ordered that the channel does not
 //! order, and yet what was read was written before. The order that is sought respects it (Herlihy and Wing's real time, as far
-//! as anybody in the execution can tell it).
+//! as any thread in the execution can tell it).
 
 use crate::hosts::model_host::ModelHost;
 use spinpark_kernel::atomic::Atomic;
@@ -93,7 +93,7 @@ impl List {
         true
     }
 
-    /// Could it hand this value over, from who sends to who receives?
+    /// Could it hand this value over, from sender to receiver?
     fn hands_over(&self, sent: Call, received: Call) -> bool {
         let is_one = matches!((sent, received), (Call::Sent(n), Call::Received(m)) if n == m);
         is_one && !self.is_closed && self.values.is_empty()

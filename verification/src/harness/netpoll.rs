@@ -18,7 +18,7 @@ pub struct Tiny<H: ModelHost, D> {
     pub room: Netpoll<H>,
     /// When each timer is due.
     timers: Box<[Atomic<H, u64>]>,
-    /// Does anybody wait for a socket?
+    /// Does a G wait for a socket?
     awaited: Atomic<H, bool>,
     /// Was the poller interrupted, and has not seen it yet?
     interrupted: Atomic<H, bool>,
@@ -33,7 +33,7 @@ pub struct Tiny<H: ModelHost, D> {
 pub struct StubNeighbours {
     /// The earliest timer.
     pub deadline: Nanos,
-    /// Does anybody wait for a socket?
+    /// Does a G wait for a socket?
     pub is_awaited: bool,
     /// How often the poller was interrupted.
     pub interrupts: StdCell<usize>,
@@ -271,7 +271,7 @@ impl<H: ModelHost, D: Polling> Tiny<H, D> {
         self.buffer.set(n + 1);
     }
 
-    /// Everybody has come to rest.
+    /// All parties have come to rest.
     ///
     /// # Panics
     /// If there is something to wait for, a P is idle, and no M looks, nor waits for it in time; or if two wait.

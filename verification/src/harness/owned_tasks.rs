@@ -56,7 +56,7 @@ impl<H: ModelHost> Tiny<H> {
         Ok(())
     }
 
-    /// Is it shut down? For who runs a task of it.
+    /// Is it shut down? For the M that runs a task of it.
     pub(super) fn is_over(&self) -> bool {
         self.is_over.get()
     }

@@ -1,7 +1,7 @@
 //! A futex as a system gives it, around the protocol of [`spinpark_kernel::waits::parker`], with the ways in which that may be wrong.
 //!
-//! What may be relied on is one lock: who is about to sleep compares under it, and who wakes takes a sleeper under it. A wait
-//! may end spuriously, or because its time is, at any moment; then it has ordered nothing.
+//! What may be relied on is one lock: a thread about to sleep compares under it, and a waker takes a sleeper under it.
+//! A wait may end spuriously, or because its time is, at any moment; then it has ordered nothing.
 
 use crate::hosts::model_host::ModelHost;
 use crate::mutation::mutant::is_variant;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release, SeqCst};
 
-/// One word, and who waits on it. A wait returns spuriously so many times in an execution.
+/// One word, and its waiter. A wait returns spuriously so many times in an execution.
 pub struct Futex<H: ModelHost, const SPURIOUS: usize> {
     word: H::Word,
     waiters: H::Lock<Vec<Arc<H::Parker>>>,

@@ -85,7 +85,7 @@ pub struct Rings<H: Host> {
 struct Ring<H: Host> {
     /// How many were put: by its owner alone, and by a plain store.
     put: Atomic<H, u64>,
-    /// How many were taken, by anybody.
+    /// How many were taken, by any thread.
     taken: Atomic<H, u64>,
 }
 

@@ -92,7 +92,7 @@ impl<H: ModelHost> Net<H> {
         steps::forget(&self.sockets, &socket.entry, |waker| self.gives_up(waker, End::Forgotten))
     }
 
-    /// The runtime ends. Did anybody wait?
+    /// The runtime ends. Did a task wait?
     pub fn close(&self) -> bool {
         steps::close(&self.sockets, |waker| {
             self.gives_up(waker, End::Closed);

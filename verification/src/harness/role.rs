@@ -210,7 +210,7 @@ impl<H: ModelHost> Tiny<H> {
         }
     }
 
-    /// Everybody has come to rest: the P is idle, once.
+    /// All parties have come to rest: the P is idle, once.
     pub fn check_at_rest(&self) {
         let (is_idle, is_queued) = self.central.with(|c| (c.is_idle, c.is_queued));
         let in_word = self.word.peek().in_syscall.is_some();

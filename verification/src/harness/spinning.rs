@@ -178,7 +178,7 @@ impl<H: ModelHost, D: SpinProtocol, Q: Queues> Tiny<H, D, Q> {
         false
     }
 
-    /// Everybody has come to rest.
+    /// All parties have come to rest.
     ///
     /// # Panics
     /// If a G waits and a P is idle, and no M looks; or if the count is not that of the Ms that look.

@@ -43,7 +43,7 @@ impl<H: ModelHost> Tiny<H> {
         }
         // To say so; to look at each word, and hold what is there; to ask, to find a wake left over, and to ask again.
         let (late, bound) = (stopper.late.get(), 1 + 2 * self.words.len() + 3);
-        assert!(late <= bound, "everybody else had come to rest, and the stop took {late} steps, not {bound} at most");
+        assert!(late <= bound, "all others had come to rest, and the stop took {late} steps, not {bound} at most");
         for (p, used) in self.used.iter().enumerate() {
             assert!(!used.get(), "the world is stopped, but P{p} is used");
             used.set(true);
@@ -53,7 +53,7 @@ impl<H: ModelHost> Tiny<H> {
     /// The world runs again.
     pub fn start(&self) {
         self.used.iter().for_each(|used| used.set(false));
-        // Relaxed: read by who holds a P, which it got under the lock.
+        // Relaxed: read by the holder of a P, which it got under the lock.
         self.asked.store(false, Relaxed);
         let early = if is_variant("released-early") { self.lock.with(|c| self.leave_line(c)) } else { None };
         early.into_iter().for_each(|parker| parker.unpark());
@@ -80,7 +80,8 @@ impl<H: ModelHost> Tiny<H> {
         next.into_iter().for_each(|parker| parker.unpark());
     }
 
-    /// The variant that has a semaphore instead of a line: who comes while it is free has it (golang/go #40459).
+    /// The variant that has a semaphore instead of a line: the one that comes while it is free has it (golang/go
+    /// #40459).
     fn push(&self, name: u8, parker: &Arc<H::Parker>) {
         self.lock.with(|c| c.stood.push(name));
         while !self.lock.with(|c| match c.taken {
@@ -118,7 +119,7 @@ struct Stopper<'a, H: ModelHost> {
     tiny: &'a Tiny<H>,
     name: u8,
     parker: &'a Arc<H::Parker>,
-    /// How many steps it has made since everybody else came to rest.
+    /// How many steps it has made since all others came to rest.
     late: Count<usize>,
 }
 
@@ -138,7 +139,7 @@ impl<H: ModelHost> stw::Neighbours for Stopper<'_, H> {
             self.tiny.unrest.begin();
             c.world.begin_stop();
             self.tiny.wanted.ask(Want::Stop);
-            // Release: who sees it sees `wanted` too.
+            // Release: an M that sees it sees `wanted` too.
             self.tiny.asked.store(true, Release);
             let mut ps: Vec<OwnedP> = own.into_iter().collect();
             ps.append(&mut c.idle);

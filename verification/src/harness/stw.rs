@@ -205,7 +205,7 @@ impl<H: ModelHost> Tiny<H> {
         Some((p, way))
     }
 
-    /// Everybody has come to rest: every P is idle, and each stop was served in turn, by one wake.
+    /// All parties have come to rest: every P is idle, and each stop was served in turn, by one wake.
     pub fn check_at_rest(&self) {
         self.lock.with(|c| {
             let mut idle: Vec<u32> = c.idle.iter().map(|p| p.id().0).collect();
@@ -259,7 +259,7 @@ impl<H: ModelHost> Tiny<H> {
         });
     }
 
-    /// Everybody has come to rest: whatever is asked for has to be over now, or will never be.
+    /// All parties have come to rest: whatever is asked for has to be over now, or will never be.
     pub(super) fn nothing_is_sat_out(&self, c: &Central<H>) {
         let what = match &c.safepoint {
             _ if c.world.is_stopping() && !c.world.is_stopped() => "stop",

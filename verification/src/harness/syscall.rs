@@ -256,7 +256,7 @@ impl<H: ModelHost, C: Crossing> Tiny<H, C> {
         ps.into_iter().flat_map(|p| self.hand_on(p, How::Idle)).collect()
     }
 
-    /// If everybody rests, a stop that is asked for is over.
+    /// If all parties rest, a stop that is asked for is over.
     pub fn no_stop_is_sat_out(&self, everybody_rests: impl FnOnce() -> bool) {
         self.central.with(|c| {
             if everybody_rests() && c.world.is_stopping() && !c.world.is_stopped() {

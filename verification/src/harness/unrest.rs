@@ -1,4 +1,4 @@
-//! Has everybody come to rest, so that what is waited for now will never come?
+//! Have all parties come to rest, so that what is waited for now will never come?
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicUsize;
@@ -22,7 +22,7 @@ impl Unrest {
         Unrest::of(usize::MAX)
     }
 
-    /// A party ends, or blocks for as long as anybody waits. True: it was the last, and the waiter looks no more.
+    /// A party ends, or blocks for as long as a party waits. True: it was the last, and the waiter looks no more.
     pub fn rest(&self) -> bool {
         // SeqCst, here and below: not what is checked.
         self.awake.fetch_sub(1, SeqCst) == 1 && self.has_looked.load(SeqCst)
@@ -39,7 +39,7 @@ impl Unrest {
         self.is_over()
     }
 
-    /// Does everybody rest?
+    /// Do all parties rest?
     pub fn is_over(&self) -> bool {
         self.awake.load(SeqCst) == 0
     }

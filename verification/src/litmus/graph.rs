@@ -66,7 +66,7 @@ pub(super) enum Grounds {
     Imm(Relation),
 }
 
-/// Events, their program order and who reads from whom; the order of writes is not decided yet.
+/// Events, their program order and which reads from which; the order of writes is not decided yet.
 pub(super) struct Graph {
     pub(super) events: Vec<Event>,
     sb: Relation,

@@ -31,7 +31,7 @@ const MANY: usize = 1_000;
 struct Interrupt {
     /// Which heavy fence.
     heavy: usize,
-    /// Whom.
+    /// The threads it is for.
     thread: usize,
     /// Behind so many of its light fences.
     gap: usize,

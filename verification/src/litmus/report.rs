@@ -16,7 +16,7 @@ use std::time::Instant;
 pub struct Answer {
     /// The file.
     pub file: PathBuf,
-    /// Who was asked.
+    /// The checker that was asked.
     pub engine: LitmusEngine,
     /// About which model. `sc` and loom have their own, and are compared with this one.
     pub model: MemoryModel,

@@ -94,7 +94,7 @@ impl Play {
         self.note();
     }
 
-    /// Everybody does what he can.
+    /// Each party does what it can.
     fn goes_on(&mut self) {
         for _ in 0..400 {
             match self.kernel.goes_on() {

@@ -1,4 +1,5 @@
-//! Models of a cancellation: who waits for a token goes on once it, or one above it, is cancelled; a child is made meanwhile.
+//! Models of a cancellation: a task that waits for a token goes on once it, or one above it, is cancelled; a child is
+//! made meanwhile.
 
 use crate::harness::sleeper::Sleeper;
 use crate::hosts::model_host::{Cell, ModelHost};
@@ -139,13 +140,13 @@ const ASKS: &str = "cancellation::all_below_are_cancelled::one_asks";
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("cancellation::who_waits_goes_on::one_waits", one_waits,
-        claim: "who waits for a token that is cancelled goes on, and sees what was done before",
+        claim: "a waiter for a token that is cancelled goes on, and sees what was done before",
         size: "2 threads, 1 token",
         invariants: [108],
         must_reach: ["waited: true", "waited: false"],
         runs: [rc11(), rc11_spurious(1), loom(), sc()]),
     crate::model!("cancellation::who_waits_goes_on::two_wait", two_wait,
-        claim: "who waits for a token and who waits for a child of it go on both",
+        claim: "a waiter for a token and a waiter for a child of it both go on",
         size: "3 threads, 2 tokens",
         invariants: [108],
         must_reach: ["waited: true, for the child: true", "waited: true, for the child: false",
@@ -159,26 +160,28 @@ pub const MODELS: &[Model] = &[
             "at once: false, the other waited: false"],
         runs: [rc11(), sc()]),
     crate::model!("cancellation::all_below_are_cancelled::a_child_is_made", a_child_is_made,
-        claim: "a child that is made while its parent is cancelled is cancelled, and who waits for it goes on",
+        claim: "a child that is made while its parent is cancelled is cancelled, and its waiter goes on",
         size: "2 threads, 2 tokens",
         invariants: [109],
         must_reach: ["waited: true", "waited: false"],
         runs: [rc11(), loom(), sc()]),
     crate::model!("cancellation::all_below_are_cancelled::a_child_is_cancelled_too", a_child_is_cancelled_too,
-        claim: "a branch is cancelled while a larger one is, and who waits below both goes on",
+        claim: "a branch is cancelled while a larger one is, and a waiter below both goes on",
         size: "3 threads, 3 tokens",
         invariants: [109],
         must_reach: ["waited: true", "waited: false"],
         runs: [rc11(), sc()]),
     crate::model!("cancellation::all_below_are_cancelled::one_asks", one_asks,
-        claim: "who sees, without a lock, that a token is cancelled sees that its child is, and what was done before",
+        claim: "a task that sees, without a lock, that a token is cancelled sees that its child is, and what was done \
+                before",
         size: "2 threads, 2 tokens",
         invariants: [109],
         must_reach: ["cancelled: true, the child: true", "cancelled: false, the child: true",
             "cancelled: false, the child: false"],
         runs: [rc11(), loom(), sc()]),
     crate::model!("cancellation::all_below_are_cancelled::the_one_between_is_dropped", the_one_between_is_dropped,
-        claim: "the token between two is dropped while the upper one is cancelled, and who waits for the lower one goes on",
+        claim: "the token between two is dropped while the upper one is cancelled, and a waiter for the lower one goes \
+                on",
         size: "3 threads, 3 tokens",
         invariants: [109],
         must_reach: ["waited: true", "waited: false"],
@@ -188,9 +191,11 @@ pub const MODELS: &[Model] = &[
 /// The mutants.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "cancellation";
-    "cancellation-looks-then-enqueues": "who waits sees that it is not cancelled, and enqueues its waiter under another lock",
+    "cancellation-looks-then-enqueues": "a task that waits sees that it is not cancelled, and enqueues its waiter \
+                                         under another lock",
         variant("looks-then-enqueues"), by ONE => [Sc, Rc11];
-    "cancellation-child-is-listed-later": "who makes a child looks whether the parent is cancelled, and lists the child under another lock",
+    "cancellation-child-is-listed-later": "the maker of a child looks whether the parent is cancelled, and lists the \
+                                           child under another lock",
         variant("child-is-listed-later"), by "cancellation::all_below_are_cancelled::a_child_is_made" => [Sc, Rc11];
     "cancellation-marks-from-above": "a node is marked before those below it",
         variant("marks-from-above"), by ASKS => [Sc, Rc11];

@@ -2,7 +2,7 @@
 //!
 //! The room is played with the real `Spinning`. The rest is as small as it can be, see `tiny`: a number for each queue,
 //! and under a lock the idle Ps. P0 is handed on by the main thread; P1 is in use. At the end of every execution all parties have come to rest, and the
-//! question is that of `spinning`: a G waits and a P is idle, but does anybody look, or has yet to?
+//! question is that of `spinning`: a G waits and a P is idle, but does an M look, or has yet to?
 
 use crate::harness::common::party;
 use crate::harness::handoff::Tiny;
@@ -90,7 +90,7 @@ scenario!(handoff::Handing, the_idle_p_is_taken_and_a_batch_goes_into_a_ring, |H
 });
 
 scenario!(handoff::Handing, a_safepoint_hands_it_on, |H, D| {
-    // The same without an idle P, while everybody is asked to attend to a safepoint.
+    // The same without an idle P, while each M is asked to attend to a safepoint.
     let tiny = with_idle::<H, D>("handoff", 2, &[]);
     tiny.wanted.ask(Want::Safepoint);
     let others = party::<H, _, _>("M4, M5, owner of P1", &tiny, |tiny| {

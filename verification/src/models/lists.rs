@@ -1,5 +1,5 @@
 //! The whole scheduler beside [lists that say](crate::spec) what each move does: every event, in order, and where
-//! everybody is after it.
+//! each party is after it.
 //!
 //! One moves at a time, so nothing is asked of memory orderings, and no step is interrupted: what is checked is *which* G
 //! is found *where*, which M is woken *with what*, and which is told. The other models see the races, and none of this.

@@ -35,7 +35,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["one stays", "all stay"],
         runs: [sc()]),
     crate::model!("monitor::ends_ms_that_sleep_for_long::two_sleepers", two_sleepers,
-        claim: "who takes an idle P ends the monitor's deep sleep, and no nap; who finds none, since the world is stopped, does not",
+        claim: "an M that takes an idle P ends the monitor's deep sleep, and no nap; one that finds none, since the \
+                world is stopped, does not",
         size: "one thread plays all: the monitor, 2 Ms, a stopper; a G is submitted in each of 5 of 15 naps",
         invariants: [32],
         must_reach: ["it is woken", "it sleeps on"],
@@ -47,7 +48,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["after 0 naps", "after 1 naps", "after 10 naps", "after 12 naps"],
         runs: [sc()]),
     crate::model!("monitor::ends_with_the_last_m::no_thread", no_thread,
-        claim: "if there is no thread for the monitor, who closes the scheduler does not wait for it",
+        claim: "if there is no thread for the monitor, the closer of the scheduler does not wait for it",
         size: "one thread plays all: no M or 1",
         invariants: [36],
         must_reach: ["closed when M0 ended", "closed at once"],

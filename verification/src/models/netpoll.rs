@@ -2,7 +2,7 @@
 //! word of `timers` that they read.
 //!
 //! The rest of the scheduler is as small as it can be, see `tiny`. At the end of every execution all parties have come to
-//! rest, and the question is: there is something to wait for and a P is idle, but does anybody look, or wait until then?
+//! rest, and the question is: there is something to wait for and a P is idle, but does an M look, or wait until then?
 
 mod rule;
 

@@ -158,7 +158,7 @@ pub const MODELS: &[Model] = &[
 /// The mutants.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "parker";
-    // As rust-lang/rust #53366 was. Under SC everybody sees what came before.
+    // As rust-lang/rust #53366 was. Under SC every thread sees what came before.
     "parker-takes-its-token-by-a-store": "after it has slept the sleeper empties the word by a store",
         variant("parker-takes-its-token-by-a-store"), by TWO => [Rc11], ONE => [Rc11, Loom];
     "parker-wakes-before-its-token": "the waker wakes, and then leaves the token",

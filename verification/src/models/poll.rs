@@ -22,7 +22,7 @@ use waits::{in_vain, on_the_way, one_wait};
 const NOW: Nanos = 2 * SLICE;
 const LATE: Nanos = NOW + 1_000;
 
-/// So `gs` are queued, for everybody or under a P.
+/// So `gs` are queued, for every M or under a P.
 fn queued(gs: &[u64], whose: &str) -> Vec<String> {
     gs.iter().map(|g| format!("G{g} for {whose}")).collect()
 }

@@ -184,7 +184,7 @@ fn a_close_beside_the_wait<H: ModelHost>() -> String {
     "closed".to_owned()
 }
 
-/// One M wakes a task that waited; another asks whether anybody waits.
+/// One M wakes a task that waited; another asks whether a task waits.
 fn an_m_reads_that_nobody_waits<H: ModelHost>() -> String {
     struct Woken<H: ModelHost> {
         waiting: Waiting<H>,

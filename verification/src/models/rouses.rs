@@ -15,7 +15,7 @@
 //! | an M back from the poller                        | `injectglist`       | `the_poller`        |
 //! | a thread that runs a function under each P       | `safepoint::begin`  | `a_safepoint`       |
 //! | a G that starts the world again: its P has work  | `start_the_world`   | `a_stopped_world`   |
-//! | a submitter, for whom there is no M              | `refused`           | `a_refused_start`   |
+//! | a submitter, for which there is no M             | `refused`           | `a_refused_start`   |
 
 use crate::harness::embedder::submit;
 use crate::harness::script::{MAIN, Scripted, begin, for_ever, keeps, numbers, saw, script, with_poller};

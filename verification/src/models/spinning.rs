@@ -2,7 +2,7 @@
 //!
 //! The rest of the scheduler is as small as it can be, see `tiny`: one word that says how many Gs are queued, and a
 //! count of idle Ps under a lock. At the end of every execution all parties have come to rest, and the question is: a G
-//! waits and a P is idle, but does anybody look?
+//! waits and a P is idle, but does an M look?
 
 use crate::harness::common::{any_of, party};
 use crate::harness::queues::{OneWord, Queues, Rings};

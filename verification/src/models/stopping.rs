@@ -157,7 +157,7 @@ impl<H: ModelHost> WorkSource for Nothing<H> {
         &self.2
     }
     fn has_work(&self) -> bool {
-        // The first time that an M searches and finds nothing before it: everybody else waits then.
+        // The first time that an M searches and finds nothing before it: all others wait then.
         if self.1.fetch_add(1, Relaxed) == 0 {
             self.0[0].unpark();
             self.0[1].park();

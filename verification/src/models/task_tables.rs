@@ -1,5 +1,5 @@
 //! A cancellation, a `JoinSet`, a scope and a place in a wait list that are driven by hand, one step after the other:
-//! every few steps. A list says what each step answers, whom it wakes, and what is left after it.
+//! every few steps. A list says what each step answers, which tasks it wakes, and what is left after it.
 
 use crate::harness::common::{Counted, any_of};
 use crate::harness::told::{Log, Told, waker};

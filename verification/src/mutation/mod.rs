@@ -1,4 +1,4 @@
-//! What is wrong on purpose, and whether anybody sees it.
+//! What is wrong on purpose, and whether a model sees it.
 //!
 //! ```text
 //!   mutant    a wrong variant by hand: a weaker line, or a step of `variants`

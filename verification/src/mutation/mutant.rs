@@ -25,7 +25,7 @@ pub enum Mutation {
     Access(Fault),
 }
 
-/// A wrong variant, and who must catch it.
+/// A wrong variant, and the models that must catch it.
 #[derive(Debug, Clone, Copy)]
 pub struct Mutant {
     /// Its name.

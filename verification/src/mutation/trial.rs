@@ -41,7 +41,7 @@ pub enum Mistake {
 pub struct Trial {
     /// What is wrong.
     pub mistake: Mistake,
-    /// Before whom, in this order.
+    /// The models and engines it is tried on, in this order.
     pub judges: Vec<Order>,
 }
 

@@ -13,7 +13,7 @@ const FIRST: Nanos = 3;
 /// A scheduler's surroundings.
 #[derive(Debug, Clone)]
 pub(super) struct Elsewhere {
-    /// Does anybody wait for what the poller reports, and what has it to report?
+    /// Does a G wait for what the poller reports, and what has it to report?
     pub(super) is_awaited: bool,
     pub(super) reports: Vec<u64>,
     /// When they are due, with their Gs.

@@ -231,7 +231,7 @@ impl Model {
         true
     }
 
-    /// Is everybody asleep, and will be? Then one of those that wait for the others is told.
+    /// Is every M asleep, and will be? Then one of those that wait for the others is told.
     pub(super) fn check_dead(&mut self) {
         self.is_hidden = false;
         let inside = self.inside();

@@ -1,14 +1,14 @@
-//! The whole scheduler, told from plain lists: what each operation answers, and who is where after it.
+//! The whole scheduler, told from plain lists: what each operation answers, and where each party is after it.
 //!
 //! The kernel plays on [`Stepped`](crate::hosts::stepped::Stepped): one moves at a time, until it falls asleep. So between two
-//! moves everybody who has begun runs a G, sleeps, is in a system call, or has stopped the world; and [`Model`] can say
-//! exactly what the next move does. What is sampled at random is part of the move.
+//! moves every party that has begun runs a G, sleeps, is in a system call, or has stopped the world; and [`Model`] can
+//! say exactly what the next move does. What is sampled at random is part of the move.
 //!
 //! | file | holds |
 //! |------|-------|
 //! | `moves` | what can be moved, what happens, what is seen |
 //! | `model` | the lists |
-//! | `look` | who looks for a G: the order of the places |
+//! | `look` | how an M looks for a G: the order of the places |
 //! | `hands` | whose P is whose: waking, sleeping, handing on, deadlock |
 //! | `away` | system calls, bound Gs, and the monitor's rule |
 //! | `elsewhere` | timers, the poller, and the monitor's thread |

@@ -319,7 +319,7 @@ impl Model {
         })
     }
 
-    /// Has everybody ended?
+    /// Have all parties ended?
     pub fn is_at_its_end(&self) -> bool {
         self.closer_is_done && self.alive == 0 && self.line.is_empty()
     }

@@ -22,7 +22,7 @@ fn in_the_source() -> BTreeMap<String, usize> {
         for comment in comments {
             let argued = ORDERINGS.iter().find_map(|ordering| comment.strip_prefix(ordering)).unwrap_or(comment);
             let Some(name) = argued.strip_prefix('`').and_then(|rest| rest.split('`').next()) else { continue };
-            // Who acquires and releases is both halves of a pair: for who came before, and for who comes after.
+            // A thread that acquires and releases is both halves of a pair: for the one before, and for the one after.
             let both = comment.starts_with("AcqRel: ");
             *places.entry(name.to_owned()).or_default() += if both { 2 } else { 1 };
         }

@@ -1,4 +1,4 @@
-//! Each room says who checks it, and is drawn.
+//! Each room says which models check it, and is drawn.
 
 use super::the_documents::spread;
 use super::{kernel, read, root};

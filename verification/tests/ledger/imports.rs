@@ -8,7 +8,7 @@ const DRAWN: &[(&str, &[&str])] = &[
     // Counters that start near their wrap, of the Ps of a whole scheduler.
     // And the ring, of which a model knows the owner.
     ("model", &["protocol/syscall", "queues/runq", "sched", "sched/observer"]),
-    // The reason for a deadlock is said in the words of who waits.
+    // The reason for a deadlock is said in the words of the waiter.
     ("protocol/deadlock", &["protocol/locked"]),
     // The places where work can be, and their order.
     ("protocol/find", &["protocol/sources"]),

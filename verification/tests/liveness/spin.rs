@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 const MODEL: &str = include_str!("../../spin/spinpark.pml");
 
-/// What is needed, and who has it.
+/// What is needed, and what has it.
 const TOOLS: [(&str, &str, &str); 2] = [("spin", "-V", "spin"), ("cc", "--version", "gcc")];
 
 /// Says so if something is not there.

@@ -1,7 +1,7 @@
 //! What of a trace the model knows, and writing it down for the model.
 //!
-//! Left out of what the kernel tells: who made a G and why it waits, slices and preemption, the poller, stops, safepoints
-//! and deadlocks, the end of an M. docs/evidence/liveness.md has the table.
+//! Left out of what the kernel tells: which thread made a G and why it waits, slices and preemption, the poller, stops,
+//! safepoints and deadlocks, the end of an M. docs/evidence/liveness.md has the table.
 
 use crate::scenes::Watch;
 use spinpark_kernel::protocol::sources::Source;
@@ -19,7 +19,7 @@ pub(crate) struct Told {
     /// A P or an M.
     a: u64,
     b: What,
-    /// Who reports it, if it says so.
+    /// The thread that reports it, if it says so.
     m: Option<u64>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn project(event: Event<'_>) -> Option<Told> {
     }
 }
 
-/// Writes down what it is told, by whom, in the order in which it is told it.
+/// Records what is reported, and by which thread, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Log(Mutex<Option<Vec<(usize, Told)>>>);
 
@@ -97,7 +97,7 @@ impl Log {
     }
 }
 
-/// Events, with who reported each: an M, or one of those who submit.
+/// Events, with the reporter of each: an M, or a submitter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Trace {
     events: Vec<(usize, [u64; 3])>,

@@ -1,4 +1,5 @@
-//! A few Gs under the real kernel, on any host: what each does, and who else is there. For the tests that tie a drawing to the kernel.
+//! A few Gs under the real kernel, on any host: what each does, and what else is there. For the tests that tie a
+//! drawing to the kernel.
 
 use spinpark_kernel::atomic::Atomic;
 use spinpark_kernel::host::Parker;

@@ -29,7 +29,7 @@ pub enum LocalOp {
     Steal,
     /// The same, and `runnext` if the ring is empty.
     StealNext,
-    /// Anybody asks whether there is nothing.
+    /// Any thread asks whether there is nothing.
     IsEmpty,
 }
 

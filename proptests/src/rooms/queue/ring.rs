@@ -28,7 +28,7 @@ pub enum RingOp {
     Spill,
     /// A thief takes half.
     Steal,
-    /// Anybody asks whether there is nothing.
+    /// Any thread asks whether there is nothing.
     IsEmpty,
 }
 

@@ -239,7 +239,7 @@ impl<H: ModelHost, C: Crossing> Actor<'_, H, C> {
         p.into_iter().for_each(|p| self.ran.extend(self.run.tiny.hand_on(p, How::Idle)));
     }
 
-    /// Ends, or blocks for as long as anybody stops the world.
+    /// Ends, or blocks for as long as a stopper stops the world.
     fn rest(&mut self) {
         if !std::mem::replace(&mut self.rests, true) {
             self.run.tiny.no_stop_is_sat_out(|| self.run.unrest.rest());
@@ -265,7 +265,7 @@ impl<H: ModelHost, C: Crossing> Actor<'_, H, C> {
     }
 }
 
-/// The stopper. Once it has looked at the words it relies on those who have a P.
+/// The stopper. Once it has looked at the words it relies on the Ms that have a P.
 struct Stopper<'a, H: ModelHost, C: Crossing> {
     run: &'a SyscallRun<H, C>,
     parker: &'a Arc<H::Parker>,

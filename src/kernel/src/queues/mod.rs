@@ -1,7 +1,7 @@
 //! Where runnable Gs wait, and where idle Ps, sleeping Ms and timers do.
 //!
 //! ```text
-//!   one P's own:  local = runnext ▣ + runq ■ ■ ■ ▢          everybody's, under the lock:  globq, idle
+//!   one P's own:  local = runnext ▣ + runq ■ ■ ■ ▢          shared, under the lock:       globq, idle
 //!   timers: shards of what becomes due, each under a lock of its own
 //! ```
 //!

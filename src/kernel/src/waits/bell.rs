@@ -217,7 +217,7 @@ impl<H: Host, B: LooksAgain + ?Sized + 'static> Bells<H, B> {
         self.count.fetch_sub(1, Relaxed);
     }
 
-    /// Does anybody wait?
+    /// Does a waiter exist?
     pub fn is_any(&self) -> bool {
         // Relaxed: a hint.
         self.count.load(Relaxed) > 0

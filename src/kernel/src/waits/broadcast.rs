@@ -84,7 +84,7 @@ impl<H: Host, T, W: Waker> State<H, T, W> {
         self.ring.len()
     }
 
-    /// Has everybody read everything?
+    /// Has every receiver read everything?
     pub fn is_empty(&self) -> bool {
         self.ring.is_empty()
     }

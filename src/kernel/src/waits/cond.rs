@@ -1,7 +1,7 @@
 //! Waiting for a change of what a lock guards. Go: `sync.Cond`.
 //!
 //! **A task that enqueues itself while it holds the lock misses no notification of a change that is made under that lock after. A
-//! notification for one wakes one that goes on, if anybody waits.**
+//! notification for one wakes one that goes on, if one waits.**
 //!
 //! | a task that waits | a task that notifies |
 //! |-----------|--------------|
@@ -62,7 +62,7 @@ impl<H: Host, W: Waker + Send + 'static> Cond<H, W> {
         Cond { state }
     }
 
-    /// Wakes the one that has waited longest, if anybody waits.
+    /// Wakes the waiter that has waited longest, if there is one.
     pub fn notify_one(&self) {
         let woken = self.state.with(State::serve_one);
         wake(woken);

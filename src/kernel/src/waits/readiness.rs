@@ -349,7 +349,7 @@ impl<H: Host> Waiting<H> {
         true
     }
 
-    /// Does anybody wait for a socket, or is being woken?
+    /// Does a task wait for a socket, or is one being woken?
     pub fn is_any(&self) -> bool {
         self.count() > 0
     }

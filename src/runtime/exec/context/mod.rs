@@ -130,7 +130,7 @@ pub(in crate::runtime::exec) fn simulated<R>(f: impl FnOnce() -> R) -> R {
 fn queue<H: Host>(role: &mut Role<H>, of: RuntimeId, task: &mut Option<Task>, yields: bool, list: &RefCell<Vec<Task>>) {
     match role {
         Role::Running(current) if current.shared().runtime_id == of => match task.take() {
-            // Its slice is over: behind everybody. Go: `gopreempt_m`.
+            // Its slice is over: behind all others. Go: `gopreempt_m`.
             Some(task) if yields && current.is_preempted() => current.gosched(task),
             Some(task) if yields => current.goyield(task),
             Some(task) => current.ready(task),

@@ -110,7 +110,7 @@ impl Netpoll {
         }
     }
 
-    /// Does anybody wait for a socket, or is being woken?
+    /// Does a task wait for a socket, or is one being woken?
     pub(crate) fn is_awaited(&self) -> bool {
         self.sockets.waiting().is_any()
     }

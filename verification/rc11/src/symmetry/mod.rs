@@ -170,7 +170,7 @@ impl Graph {
         ranks.max().unwrap_or(0)
     }
 
-    /// The greatest choice that one who has those twins may make.
+    /// The greatest choice that a thread with those twins may make.
     pub(super) fn most(&self, twins: &[usize]) -> u64 {
         twins.iter().map(|&twin| self.events[twin].value).min().unwrap_or(u64::MAX)
     }

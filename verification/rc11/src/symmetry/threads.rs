@@ -1,7 +1,7 @@
 //! How symmetric threads are started and joined, so that nothing tells them apart.
 //!
 //! Each has a copy of the same closure, made before the first one starts. They are joined together, and what they return
-//! is sorted: the one who joins them does not learn which of them returned what.
+//! is sorted: the thread that joins them does not learn which of them returned what.
 
 use crate::machine;
 use crate::step::Ask;

@@ -1,4 +1,4 @@
-//! A condition variable. Which of those who wait is woken is tried each way; waking gives no order of its own, as in
+//! A condition variable. Which of the waiters is woken is tried each way; waking gives no order of its own, as in
 //! std: that is the mutex's.
 
 use super::MutexGuard;
@@ -152,7 +152,7 @@ impl Condvar {
         Ok((guard, WaitTimeoutResult(false)))
     }
 
-    /// Wakes one who waits, whichever.
+    /// Wakes one waiter, whichever.
     #[track_caller]
     pub fn notify_one(&self) {
         self.raw.lock_as(Order::Relaxed);

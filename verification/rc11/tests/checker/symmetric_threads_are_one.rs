@@ -29,7 +29,7 @@ fn threads_that_update() {
     }
 }
 
-/// Who reads the same is the same: pairs of three values, in no order.
+/// Threads that read the same are the same: pairs of three values, in no order.
 #[test]
 fn threads_that_only_read() {
     let body = || {

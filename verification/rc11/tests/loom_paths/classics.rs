@@ -1,4 +1,4 @@
-//! loom's own README, and what everybody tries first.
+//! loom's own README, and what every user tries first.
 
 use super::{proved, refuted};
 use loom::cell::UnsafeCell;
@@ -49,7 +49,7 @@ struct SpinLock {
     value: UnsafeCell<u32>,
 }
 
-// SAFETY: the value is touched only by who has taken the lock; that is what is checked.
+// SAFETY: only the thread that has taken the lock touches the value; that is what is checked.
 unsafe impl Sync for SpinLock {}
 // SAFETY: as above.
 unsafe impl Send for SpinLock {}

@@ -24,7 +24,7 @@ fn a_cycle_is_a_leak() {
 
 #[test]
 fn a_leak_of_one_order_alone() {
-    // Who reads the flag late forgets to drop.
+    // A thread that reads the flag late forgets to drop.
     let why = refuted(|| {
         let shared = Arc::new(AtomicUsize::new(0));
         let theirs = shared.clone();

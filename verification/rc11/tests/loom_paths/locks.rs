@@ -57,7 +57,7 @@ fn a_mutex_that_is_tried() {
     assert!(refuted(move || tries(false)).contains("it was taken"));
 }
 
-/// Who tries while the holder waits inside, and who tries after it: both are there.
+/// One tries while the holder waits inside, one after it: both are there.
 #[test]
 fn a_mutex_that_is_tried_while_its_holder_waits() {
     for expected in [true, false] {
@@ -191,7 +191,7 @@ fn a_condition_variable() {
 
 #[test]
 fn whichever_is_notified() {
-    // Of two who wait for different things, the wrong one may be woken.
+    // Of two waiters for different things, the wrong one may be woken.
     let why = refuted(|| {
         let shared = Arc::new((Mutex::new([0, 0]), Condvar::new()));
         let waiters: Vec<_> = (0..2)

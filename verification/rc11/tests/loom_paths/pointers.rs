@@ -35,7 +35,7 @@ impl Stack {
         }
     }
 
-    /// One popper at a time: who pops frees.
+    /// One popper at a time: the popper frees.
     fn pop(&self) -> Option<u32> {
         let mut head = self.head.load(Acquire);
         loop {

@@ -95,7 +95,7 @@ mod a_queue_of_michael_and_scott {
                 if head == tail {
                     let _ = self.tail.compare_exchange(tail, next, AcqRel, Relaxed);
                 } else if self.head.compare_exchange(head, next, AcqRel, Relaxed).is_ok() {
-                    // SAFETY: a race with who pushed is what the models look for.
+                    // SAFETY: a race with the pusher is what the models look for.
                     let value = at(next).value.with(|value| unsafe { (*value).assume_init() });
                     return Some((value, head));
                 }
@@ -395,7 +395,7 @@ mod a_count_that_is_looked_at {
     }
 }
 
-/// The one who is told frees; the one who tells must not come back.
+/// The notified thread frees; the notifier must not come back.
 mod a_channel_for_one_value {
     use super::*;
 
@@ -708,7 +708,7 @@ mod a_vector_that_grows {
     }
 }
 
-/// A lock that is freed by the next one who has had it.
+/// A lock that is freed by its next owner.
 mod a_lock_that_is_freed {
     use super::*;
 
@@ -769,7 +769,7 @@ mod a_lock_that_is_freed {
     }
 }
 
-/// A reader announces what it looks at, and who frees looks at the announcements.
+/// A reader announces what it looks at, and the freeing thread looks at the announcements.
 mod a_hazard {
     use super::*;
 

@@ -112,7 +112,7 @@ impl Execution {
         }
     }
 
-    /// What who acquires by reading `write` then knows of.
+    /// What a thread that acquires by reading `write` then knows of.
     fn released(&self, write: Id) -> BTreeSet<Id> {
         let mut all = BTreeSet::new();
         let mut head = write;

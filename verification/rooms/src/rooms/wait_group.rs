@@ -83,7 +83,7 @@ enum Place {
     Served(Vec<CallId>),
 }
 
-/// The count, and who waits.
+/// The count, and the waiters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Count {
     count: usize,

@@ -47,8 +47,8 @@ impl Counts {
         (done, COUNTS.get() - before)
     }
 
-    /// So many locks were entered since the last fence. What is queued under a lock, and has to be seen by who looks
-    /// behind a fence, needs one after it.
+    /// So many locks were entered since the last fence. What is queued under a lock, and has to be seen by an M that
+    /// looks behind a fence, needs one after it.
     pub fn locks_since_a_fence() -> u64 {
         COUNTS.get().locks - LOCKS_THEN.get()
     }

@@ -1,4 +1,4 @@
-//! System calls, and who wants the P meanwhile.
+//! System calls, and the parties that want the P meanwhile.
 
 use super::setup::{S, blocks, calls, ends, set, stops, ticks};
 use crate::harness::embedder::{first_runs, submit};

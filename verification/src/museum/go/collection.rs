@@ -1,4 +1,4 @@
-//! A collection that cannot end, because who began it was put aside.
+//! A collection that cannot end, because the G that began it was preempted.
 
 use crate::engines::Engine;
 use crate::hosts::model_host::ModelHost;
@@ -102,20 +102,20 @@ pub(super) const PUT_ASIDE_WITH_IT: Case = Case {
             "museum-go-38404",
             [
                 "Collections with GODEBUG=gcstoptheworld=1 crashed almost any program: checkdead, runnable g.",
-                "Who begins such a collection lets no G of the user run any more, itself included, and could be preempted \
-                 before it released the semaphore that the end of the collection needs.",
+                "The G that begins such a collection lets no G of the user run any more, itself included, and could be \
+                 preempted before it released the semaphore that the end of the collection needs.",
                 "No preemption before the release.",
             ],
         )
     },
     mutant: variant(
         "museum-go-38404",
-        "who begins a collection that lets no other G run may be preempted before it releases the semaphore",
+        "a G that begins a collection that lets no other G run may be preempted before it releases the semaphore",
         &[(ASIDE, Engine::Rc11), (ASIDE, Engine::Sc)],
     ),
     model: crate::model!("museum::go_38404::preempted_before_it_releases", preempted_before_it_releases,
         claim: "a collection that lets no G of the user run ends, and no deadlock is told",
-        size: "2 threads: who begins, a worker; 1 semaphore",
+        size: "2 threads: the starter, a worker; 1 semaphore",
         invariants: [24, 25],
         must_reach: ["runs the worker", "put aside, the worker has it true"],
         runs: [rc11(), sc()]),

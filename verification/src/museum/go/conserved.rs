@@ -259,7 +259,7 @@ fn a_collection_begins<H: ModelHost>() -> String {
     // What a woken M does: it searches.
     let started = small.sched.with(|sched| sched.started);
     let woken_works = started > 0 && search(&*small);
-    // Relaxed: everybody was waited for.
+    // Relaxed: all threads were waited for.
     let wanted = small.work.load(Relaxed) > 0;
     let idle = small.sched.with(|sched| sched.idle) + u64::from(started > 0 && !woken_works);
     assert!(!wanted || idle == 0, "a worker is wanted, a P is idle, and no search finds it");

@@ -42,7 +42,7 @@ impl Sched {
         }
     }
 
-    /// `mput`, which ends with `checkdead`. In none of these scenarios is everybody really stuck.
+    /// `mput`, which ends with `checkdead`. In none of these scenarios is every M really stuck.
     pub(super) fn mput(&mut self) {
         self.nmidle += 1;
         let run = self.mcount - self.nmidle - self.nmidlelocked;

@@ -1,4 +1,4 @@
-//! Locks in a circle. Nothing is asserted: the engine says that everybody waits for ever.
+//! Locks in a circle. Nothing is asserted: the engine says that every thread waits for ever.
 
 use crate::engines::Engine;
 use crate::hosts::model_host::ModelHost;

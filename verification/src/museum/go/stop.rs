@@ -316,7 +316,7 @@ fn one_reads_from_a_pipe<H: ModelHost>() -> String {
     while !away.done.load(Acquire) {
         away.coordinator.park();
     }
-    // Only now could anybody write to the pipe.
+    // Only now could a G write to the pipe.
     away.kernel.unpark();
     let reads = H::join(m);
     format!("reads {reads}, seen {sees_call}")

@@ -16,7 +16,7 @@ const WRITER: u64 = 1 << 8;
 
 /// parking_lot's `RwLock`, held by a reader, and what it guards.
 struct RwLock<H: ModelHost> {
-    /// Whether a writer has it, or will as soon as the readers, of whom this is the number, are gone.
+    /// Whether a writer has it, or will as soon as the readers, of which this is the number, are gone.
     state: Atomic<H, u64>,
     data: H::Cell<u64>,
     parker: H::Parker,
@@ -185,7 +185,7 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), sc()]),
 ];
 
-/// The variants. SC sees nothing wrong: there what came before is seen by everybody.
+/// The variants. SC sees nothing wrong: there every thread sees what came before.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "museum";
     "museum-parking-lot-257": "a writer reads Relaxed that no reader is left",

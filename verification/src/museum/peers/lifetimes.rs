@@ -304,7 +304,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         people: "Miri reported a race in every program that uses scoped threads, now and then.",
         cause: "The last thread counts itself out and then wakes the main thread by a handle inside of the scope, \
                 which the main thread may have left: park may wake spuriously, or was never called.",
-        fix: "The scope's data are counted, and live as long as anybody uses them (#98503).",
+        fix: "The scope's data are counted, and live as long as a thread uses them (#98503).",
         source: Source::Read,
         mutant: "museum-rust-98498",
     },

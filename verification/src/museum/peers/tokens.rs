@@ -164,7 +164,7 @@ pub const MODELS: &[Model] = &[
 /// The variants.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "museum";
-    // SC sees nothing wrong: there what came before is seen by everybody. Nor would a PC, where such a store is an
+    // SC sees nothing wrong: there every thread sees what came before. Nor would a PC, where such a store is an
     // exchange; TSO, which lets it wait in the buffer, is no judge of that.
     "museum-rust-53366": "park uses up its token by a store",
         variant("museum-rust-53366"), by PARK => [Rc11, Loom];

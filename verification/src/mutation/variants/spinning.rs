@@ -186,7 +186,7 @@ impl SpinProtocol for AsksBeforeItLowers {
     }
 }
 
-/// An M about to idle its P asks nothing: neither whether a spinning M is asked for, nor whether anybody looks.
+/// An M about to idle its P asks nothing: neither whether a spinning M is asked for, nor whether an M looks.
 pub struct IgnoresTheCall;
 impl SpinProtocol for IgnoresTheCall {
     fn must_recheck<H: Host>(_room: &Spinning<H>, _is_another_idle: bool) -> Option<SpinningToken> {
@@ -194,7 +194,7 @@ impl SpinProtocol for IgnoresTheCall {
     }
 }
 
-/// An M that has left the other Ps' rings to those that looked idles its P without asking whether anybody still does.
+/// An M that has left the other Ps' rings to those that looked idles its P without asking whether one still does.
 /// (Go's `findRunnable`.)
 pub struct LeavesItToNobody;
 impl SpinProtocol for LeavesItToNobody {

@@ -8,7 +8,7 @@ use spinpark_verification::record::{Record, RunRecord};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-/// More outcomes than anybody reads are not shown.
+/// Not more outcomes are shown than a reader reads.
 const OUTCOMES: usize = 40;
 
 pub(super) struct Room<'a> {

@@ -206,7 +206,7 @@ fn write_museum(out: &mut String, record: &Record) {
     );
 }
 
-/// What is not there must not alarm anybody.
+/// What is not there must not alarm the reader.
 const fn none(n: usize) -> &'static str {
     if n == 0 { " none" } else { "" }
 }
