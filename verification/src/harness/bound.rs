@@ -39,7 +39,7 @@ impl Truth {
         self.0[m.index()] = Party::Sleeps;
     }
 
-    /// There is.
+    /// There is work for M `m`: it wakes.
     pub(super) fn wakes(&mut self, m: MId) {
         self.0[m.index()] = Party::Runs { readied: false };
     }

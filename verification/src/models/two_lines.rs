@@ -248,7 +248,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["dropped by 0", "dropped by 1"],
         runs: [rc11(), sc()]),
     crate::model!("task::a_task_is_freed_once::nobody_can_wake_it_any_more", nobody_can_wake_it_any_more,
-        claim: "a task that can not be woken any more is dropped, and not polled again",
+        claim: "a task that cannot be woken any more is dropped, and not polled again",
         size: "2 threads, 1 waker",
         invariants: [53, 56],
         must_reach: ["dropped by 0", "dropped by 1"],
