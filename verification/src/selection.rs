@@ -52,7 +52,7 @@ pub fn usual(model: &Model) -> Vec<Run> {
         return samples.into_iter().chain(cut_off.copied()).collect();
     };
     let others = || ending.iter().filter(|run| make(run.engine) != make(strongest.engine));
-    // loom is no part of this project: a reader that doubts our engines asks it first.
+    // loom is no part of this project: who doubts our engines asks it first.
     let beside = others().find(|run| run.engine.is_loom()).or_else(|| others().next()).or(samples.first());
     [strongest].into_iter().chain(beside.copied()).collect()
 }
