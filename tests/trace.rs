@@ -154,7 +154,7 @@ mod a_file {
 
     #[test]
     fn loses_nothing_if_much_happens_at_once() {
-        const YIELDS: usize = 200_000;
+        const YIELDS: usize = 50_000;
         let file = Scratch::new("much");
         let runtime = Runtime::builder().procs(1).trace(&file.0).build().expect("a runtime");
         let task = runtime.spawn(async {

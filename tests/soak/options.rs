@@ -25,10 +25,10 @@ struct Cli {
     #[arg(value_name = "CASE")]
     cases: Vec<String>,
     /// For how many seconds random programs are played. `.ci/nightly` plays them for minutes.
-    #[arg(long, value_name = "N", env = "SPINPARK_SOAK_SECONDS", default_value_t = 8)]
+    #[arg(long, value_name = "N", env = "SPINPARK_SOAK_SECONDS", default_value_t = 6)]
     seconds: u64,
     /// For how many seconds eight pairs play ping-pong, with each number of Ps and each kind of goroutine: eight times in
-    /// all. Default: half of `--seconds`, and at most 60; 2 if `--seconds` is at most 30.
+    /// all. Default: half of `--seconds`, and at most 60; 1 if `--seconds` is at most 30.
     #[arg(long, value_name = "N", env = "SPINPARK_SOAK_PING_PONG_SECONDS")]
     ping_pong_seconds: Option<u64>,
     /// The seed; the same seed draws the same programs. Default: from the clock, and printed.
@@ -178,8 +178,8 @@ fn regressions(patience: Duration) -> Result<bool, Stop> {
 }
 
 fn pairs(cli: &Cli) -> bool {
-    // Two seconds where the whole may take half a minute.
-    let default = if cli.seconds <= 30 { 2.min(cli.seconds) } else { (cli.seconds / 2).min(60) };
+    // One second, eight times, where the whole may take half a minute.
+    let default = if cli.seconds <= 30 { 1.min(cli.seconds) } else { (cli.seconds / 2).min(60) };
     ping_pong::all(Duration::from_secs(cli.ping_pong_seconds.unwrap_or(default)))
 }
 

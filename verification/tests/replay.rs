@@ -126,7 +126,7 @@ mod what_failed_fails_again {
         let mut left = BTreeSet::from(ENGINES);
         for mutant in mutant::all() {
             let Some((name, _)) = mutant.killed_by.first() else { continue };
-            for engine in ENGINES.into_iter().filter(|engine| can_play(mutant, name, *engine)) {
+            for engine in left.clone().into_iter().filter(|engine| can_play(mutant, name, *engine)) {
                 if let Some(schedule) = of_mutant(mutant, name, engine, 0.1) {
                     goes_round(&schedule);
                     left.remove(&engine);

@@ -40,9 +40,9 @@ use std::process::{self, ExitCode};
 
 /// Explores the interleavings of spinpark's kernel: the very source that runs on real cores.
 ///
-/// Without a command: every model on the strongest engine that ends and on one of another make, and every wrong variant on
-/// the engines that must kill it; in the end a summary, and a table in a file. It says for each model what is claimed, who
-/// explored it, within which bounds, and what may be said:
+/// Without a command: every model on the strongest engine that ends and on loom, if that ends too, or else in some samples;
+/// and every wrong variant on the engines that must kill it. In the end a summary, and a table in a file: for each model what
+/// is claimed, which engine explored it, within which bounds, and what may be said:
 ///
 ///   proved    a complete engine finished; the memory model is named
 ///   explored  the engine finished, but is known to miss executions (loom)
@@ -52,7 +52,7 @@ use std::process::{self, ExitCode};
 ///
 /// The column `reached` compares with a complete engine: 3/6 means 3 of the 6 outcomes there are.
 ///
-/// `cargo verify --all` adds the other engines, longer samples, and what is too large to be explored to its end.
+/// `cargo verify --all` adds the other engines, all samples, and what is too large to be explored to its end.
 ///
 /// Exit status: 0 if all holds and every wrong variant was killed, 1 if not, 2 for a usage error.
 #[derive(Parser)]

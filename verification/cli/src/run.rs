@@ -257,10 +257,10 @@ pub(crate) fn asked_for(model: &Model, how: &How) -> Vec<Run> {
 
 /// Those of its runs that are part of the run of everything.
 fn of_the_whole(model: &Model, whole: &Whole, how: &How) -> Vec<Run> {
-    let is_meant = |run: &&Run| match how.engine.as_slice() {
-        [] => whole.all || how.deep || selection::is_usual(model, run),
-        engines => engines.contains(&run.engine),
-    };
+    if how.engine.is_empty() && !whole.all && !how.deep {
+        return selection::usual(model);
+    }
+    let is_meant = |run: &&Run| how.engine.is_empty() || how.engine.contains(&run.engine);
     model.runs.iter().filter(is_meant).copied().collect()
 }
 

@@ -194,7 +194,7 @@ const SHOWN: &[(&str, Try)] = &[
     // Everything else
     ("cargo verify list", Verify(0, "list")),
     ("cargo verify list --json FILE", Verify(0, "list --json list.json")),
-    ("cargo verify run NAME", Verify(0, "run two_thieves --engine sc")),
+    ("cargo verify run NAME", Verify(0, "run kicked_out --engine sc")),
     (
         "cargo verify run NAME…",
         Verify(0, "run runnext kicked_out --engine sc --json runs.json --against verification/record.jsonl"),
@@ -235,7 +235,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify museum --guide docs/evidence/museum.md", Verify(0, "museum 45867 --guide museum.md")),
     ("cargo verify museum NAME", Verify(0, "museum 45867 --seed 2 --jobs 1 --json museum.json")),
     ("cargo verify museum [NAME…]", Verify(0, "museum tokio --list")),
-    ("cargo verify mutants", Verify(0, "mutants g --sort variant")),
+    ("cargo verify mutants", Verify(0, "mutants globq --sort variant")),
     ("cargo verify mutants --sort ordering", InCi("cargo verify mutants --sort ordering")),
     (
         "cargo verify mutants NAME --show",

@@ -101,6 +101,32 @@ impl Obligation {
 /// # Panics
 /// If the solver answers too little.
 pub fn ask(solver: Solver, system: &System, obligations: &[Obligation]) -> Vec<Verdict> {
+    let (script, order) = questions(system, obligations);
+    let answers: Vec<_> = solver.run(&script, LIMIT).into_iter().filter(|(a, _)| is_answer(a)).collect();
+    assert!(answers.len() == order.len(), "{}: {} answers to {} questions", solver.name(), answers.len(), order.len());
+    order.into_iter().zip(answers).map(verdict).collect()
+}
+
+/// The first of these that a solver does not discharge; it is asked no more after that.
+///
+/// # Panics
+/// If the solver answers too little.
+pub fn first_refuted(solver: Solver, system: &System, obligations: &[Obligation]) -> Option<Verdict> {
+    let (script, order) = questions(system, obligations);
+    let answers = solver.run_until(&script, LIMIT, |answer| is_answer(answer) && answer.trim() != "unsat");
+    let answers: Vec<_> = answers.into_iter().filter(|(a, _)| is_answer(a)).collect();
+    let (asked, answered) = (order.len(), answers.len());
+    let refuted = order.into_iter().zip(answers).map(verdict).find(|verdict| !verdict.is_proved);
+    assert!(refuted.is_some() || answered == asked, "{}: {answered} answers to {asked} questions", solver.name());
+    refuted
+}
+
+fn verdict((obligation, (answer, time)): (usize, (String, Duration))) -> Verdict {
+    Verdict { obligation, is_proved: answer.trim() == "unsat", time }
+}
+
+/// All as one script, and which obligation each answer is about.
+fn questions(system: &System, obligations: &[Obligation]) -> (String, Vec<usize>) {
     let mut script = String::new();
     smt::declare_state(system, &mut script);
     let mut order = Vec::new();
@@ -119,18 +145,12 @@ pub fn ask(solver: Solver, system: &System, obligations: &[Obligation]) -> Vec<V
         }
         script.push_str("(pop 1)\n");
     }
-    let answers = solver.run(&script, LIMIT);
-    let answers: Vec<_> = answers
-        .into_iter()
-        .filter(|(a, _)| ["sat", "unsat", "unknown"].contains(&a.trim()) || panic_if_error(a))
-        .collect();
-    assert!(answers.len() == order.len(), "{}: {} answers to {} questions", solver.name(), answers.len(), order.len());
-    let verdict = |(obligation, (answer, time)): (usize, (String, Duration))| Verdict {
-        obligation,
-        is_proved: answer.trim() == "unsat",
-        time,
-    };
-    order.into_iter().zip(answers).map(verdict).collect()
+    (script, order)
+}
+
+/// Is this line of a solver's one? An error panics.
+fn is_answer(line: &str) -> bool {
+    ["sat", "unsat", "unknown"].contains(&line.trim()) || panic_if_error(line)
 }
 
 fn panic_if_error(answer: &str) -> bool {

@@ -63,6 +63,14 @@ impl Solver {
     /// # Panics
     /// If it cannot be run.
     pub fn run(self, script: &str, limit: Duration) -> Vec<(String, Duration)> {
+        self.run_until(script, limit, |_| false)
+    }
+
+    /// The same, but the solver is stopped after the first answer that `is_enough`.
+    ///
+    /// # Panics
+    /// If it cannot be run.
+    pub fn run_until(self, script: &str, limit: Duration, is_enough: impl Fn(&str) -> bool) -> Vec<(String, Duration)> {
         let child = Command::new(self.name())
             .args(self.options())
             .stdin(Stdio::piped())
@@ -73,14 +81,19 @@ impl Solver {
         let mut stdin = child.stdin.take().expect("it is piped");
         let text = format!("(set-option :produce-models true)\n{}(set-logic ALL)\n{script}(exit)\n", self.limit(limit));
         let writer = std::thread::spawn(move || {
-            // A solver that ends early answers too little, which is noticed.
+            // A solver that ends early answers too little, which is noticed, or is stopped.
             _ = stdin.write_all(text.as_bytes());
         });
         let mut answers = Vec::new();
         let mut last = Instant::now();
         for line in BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok) {
+            let ends = is_enough(&line);
             answers.push((line, last.elapsed()));
             last = Instant::now();
+            if ends {
+                _ = child.kill();
+                break;
+            }
         }
         writer.join().expect("it does not panic");
         _ = child.wait();

@@ -149,7 +149,7 @@ mod each_wrong_variant {
         for variant in protocol(name).wrong {
             let system = (protocol(name).system)(variant.name);
             let all = obligations::of(&system);
-            let failed = obligations::ask(Solver::Z3, &system, &all).into_iter().find(|verdict| !verdict.is_proved);
+            let failed = obligations::first_refuted(Solver::Z3, &system, &all);
             let failed = failed.unwrap_or_else(|| panic!("{name}: {} is not noticed", variant.name));
             // And is told as two states, which the evaluator judges as the solver did.
             let obligation = &all[failed.obligation];

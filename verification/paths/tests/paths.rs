@@ -4,6 +4,8 @@ use spinpark_parameterized::PROTOCOLS;
 use spinpark_paths::path::{automaton, paths, text};
 use spinpark_paths::rooms::{ROOMS, operation};
 use spinpark_paths::tie::{DRAWINGS, tie};
+use std::sync::Mutex;
+use std::thread;
 
 mod the_automata {
     use super::*;
@@ -81,16 +83,28 @@ mod a_drawing {
 
     #[test]
     fn that_is_wrong_at_one_of_these_steps_is_noticed() {
-        let mut differs = Vec::new();
-        for drawing in DRAWINGS {
+        let variants = DRAWINGS.iter().flat_map(|drawing| {
             let protocol = PROTOCOLS.iter().find(|protocol| protocol.name == drawing.name).expect("it is one");
-            for variant in protocol.wrong.iter().chain(protocol.right) {
-                let is_noticed = !tie(drawing, variant.name).differences.is_empty();
-                if is_noticed == ELSEWHERE.contains(&variant.name) {
-                    differs.push(format!("{}: {}: noticed: {is_noticed}", drawing.name, variant.name));
+            protocol.wrong.iter().chain(protocol.right).map(|variant| (*drawing, variant.name))
+        });
+        let variants = Mutex::new(variants);
+        let next = || variants.lock().expect("no panic").next();
+        let differs = Mutex::new(Vec::new());
+        // It is the longest of these tests by far: two threads share it.
+        let check = || {
+            while let Some((drawing, variant)) = next() {
+                let is_noticed = !tie(drawing, variant).differences.is_empty();
+                if is_noticed == ELSEWHERE.contains(&variant) {
+                    let line = format!("{}: {variant}: noticed: {is_noticed}", drawing.name);
+                    differs.lock().expect("no panic").push(line);
                 }
             }
-        }
+        };
+        thread::scope(|scope| {
+            scope.spawn(check);
+            check();
+        });
+        let differs = differs.into_inner().expect("no panic");
         assert!(differs.is_empty(), "{differs:#?}");
     }
 }

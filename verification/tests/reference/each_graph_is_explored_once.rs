@@ -79,7 +79,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(2_000))]
+    #![proptest_config(config(1_000))]
     #[test]
     fn random_programs_with_nested_locks(seed in any::<u64>(), size in sizes(), mut dice in any::<u64>()) {
         let size = Size { locks: true, locations: size.locations.min(2), statements: size.statements.min(7), ..size };
