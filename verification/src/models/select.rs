@@ -177,7 +177,7 @@ fn a_select_of_sends_is_dropped<H: ModelHost>() -> String {
     let polled = select.poll();
     let back = select.give_up();
     let received: Vec<u64> = [H::join(one), H::join(other)].into_iter().flatten().collect();
-    assert!(polled.is_pending(), "nobody waits for it, and it came to {polled:?}");
+    assert!(polled.is_pending(), "no task waits for it, and it came to {polled:?}");
     let mut all = [back.clone(), received.clone()].concat();
     all.sort_unstable();
     assert!(all == [1, 2], "{received:?} were received, and {back:?} came back");
@@ -201,7 +201,7 @@ fn with_a_default<H: ModelHost>() -> String {
     format!("{got:?}, sent {is_sent}")
 }
 
-/// A select that sends to a channel and receives from it, beside somebody who receives.
+/// A select that sends to a channel and receives from it, beside a receiver.
 fn both_ends_of_one_channel<H: ModelHost>() -> String {
     let tiny = Tiny::<H>::new(0);
     let receiver = party::<H, _, _>("receiver", &tiny, |tiny| (tiny.recv(), tiny.has_waited()));
@@ -236,8 +236,8 @@ pub const MODELS: &[Model] = &[
         must_reach: ["met at 0", "met at 1"],
         runs: [rc11(), loom()]),
     crate::model!("select::one_case_takes_effect::beside_a_close", beside_a_close,
-        claim: "a select one of whose channels is closed while something comes to the other takes one of both; who finds the \
-            channel closed sees what was done before the close",
+        claim: "a select one of whose channels is closed while something comes to the other takes one of both; a \
+            sender that finds the channel closed sees what was done before the close",
         size: "3 threads, 2 channels with room for none or one, 1 value",
         invariants: [90, 93, 95, 96],
         must_reach: ["Received(0, None), sent true", "Received(0, None), sent false", "Received(1, Some(2))"],
