@@ -15,6 +15,7 @@ use crate::runtime::exec::scheduler::Scheduler;
 use crate::runtime::exec::sources::sources;
 #[cfg(all(unix, feature = "signal"))]
 use crate::runtime::exec::tasks::Tasks;
+use crate::runtime::exec::time_here;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim::{self, sim_host::Sim};
 use crate::runtime::host::thread_config::{Plan, ThreadConfig};
@@ -95,6 +96,9 @@ impl Builder {
             watch: self.watchers.open(runtime_id, &config)?,
         };
         let shared = Shared::new(parts).map_err(|error| BuildError::Poller(error.raw_os_error()))?;
+        if self.starts_paused && !H::IS_SIMULATED {
+            time_here::pause(&shared, H::now());
+        }
         let sources = sources::<H>(&shared);
         let tasks = H::tasks(Scheduler::new(config, shared, mstart::<H>, sources).map_err(BuildError::Config)?);
         runtime_id.open(&tasks);

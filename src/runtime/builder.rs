@@ -1,5 +1,6 @@
 //! The numbers of a runtime.
 
+mod paused;
 #[cfg(all(unix, feature = "signal"))]
 mod sigquit;
 mod threads;
@@ -84,6 +85,7 @@ pub struct Builder {
     pub(super) is_stackful: bool,
     pub(super) goroutine_stack: usize,
     pub(super) seed: Option<u64>,
+    pub(super) starts_paused: bool,
     pub(super) poller: Poller,
     pub(super) plan: Plan,
     pub(super) watchers: Watchers,
@@ -101,6 +103,7 @@ impl Builder {
             is_stackful: false,
             goroutine_stack: Stacks::DEFAULT,
             seed: None,
+            starts_paused: false,
             poller: Poller::Auto,
             plan: Plan::default(),
             watchers: Watchers::default(),
@@ -323,7 +326,6 @@ impl Builder {
     /// };
     /// assert_eq!(run(7), run(7)); // two hours, which are over at once
     /// ```
-    #[doc(alias("start_paused", "pause", "advance"))]
     pub fn deterministic(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self

@@ -89,7 +89,7 @@ pub mod task {
 
 pub mod time {
     pub use spinpark::time::{
-        Elapsed, Interval, MissedTickBehavior, Sleep, Timeout, interval, interval_at, sleep, sleep_until, timeout,
-        timeout_at,
+        Elapsed, Interval, MissedTickBehavior, Sleep, Timeout, advance, interval, interval_at, pause, resume, sleep,
+        sleep_until, timeout, timeout_at,
     };
 }

@@ -78,7 +78,13 @@ impl<'a, H: Platform> Guest<'a, H> {
     fn new(tasks: &'a Tasks) -> Self {
         let waiters = &tasks.shared().block_on_waiters;
         let is_m = Context::is_m_of(Some(tasks.runtime_id()));
-        let bell = Bell::new(if is_m { waiters.counts_m() } else { elsewhere() });
+        let bell = Bell::new(match is_m {
+            true => waiters.counts_m(),
+            false => Waits::Guest(Arc::clone(waiters.guests()), Box::new(elsewhere())),
+        });
+        if !is_m {
+            waiters.guests().enter();
+        }
         Guest { tasks, bell, is_m, is_listed: Cell::new(false) }
     }
 
@@ -125,6 +131,9 @@ impl<'a, H: Platform> Guest<'a, H> {
 
 impl<H: Host> Drop for Guest<'_, H> {
     fn drop(&mut self) {
+        if !self.is_m {
+            self.tasks.shared().block_on_waiters.guests().leave();
+        }
         if self.is_listed.get() {
             let bell: Arc<dyn LooksAgain> = self.bell.clone();
             self.tasks.shared().block_on_waiters.leave(&bell);

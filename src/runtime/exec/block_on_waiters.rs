@@ -4,8 +4,8 @@ use crate::runtime::host::cores::Cores;
 use crate::runtime::host::foreign_threads;
 use crate::waits::bell::{Bells, Counts, LooksAgain};
 use core::ops::Deref;
-use core::sync::atomic::AtomicIsize;
 use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicIsize, AtomicU64};
 use std::sync::Arc;
 
 /// The threads that wait in `block_on` of a runtime, each by its bell, on whichever host.
@@ -13,11 +13,40 @@ pub(in crate::runtime) struct BlockOnWaiters {
     bells: Bells<Cores, dyn LooksAgain>,
     /// How many threads that run tasks wait with one, and were not woken: a task waits there, without a P.
     ms: Arc<AtomicIsize>,
+    guests: Arc<Guests>,
+}
+
+/// The threads in `block_on` that run no tasks of the runtime: how many there are, in the upper half, and how many of them sleep and
+/// were not woken.
+#[derive(Default)]
+pub(super) struct Guests(AtomicU64);
+
+/// One there is.
+const GUEST: u64 = 1 << 32;
+
+impl Guests {
+    /// Is there one, and do all sleep?
+    pub(super) fn all_sleep(&self) -> bool {
+        // Relaxed: asked under the scheduler's lock, to which an M comes that has woken one, before it rests. One that begins or ends
+        // meanwhile does so by itself.
+        let word = self.0.load(Relaxed);
+        word != 0 && word / GUEST == word % GUEST
+    }
+
+    pub(super) fn enter(&self) {
+        // Relaxed: as in `all_sleep`.
+        self.0.fetch_add(GUEST, Relaxed);
+    }
+
+    pub(super) fn leave(&self) {
+        // Relaxed: as in `all_sleep`.
+        self.0.fetch_sub(GUEST, Relaxed);
+    }
 }
 
 impl BlockOnWaiters {
     pub(in crate::runtime) fn new() -> BlockOnWaiters {
-        BlockOnWaiters { bells: Bells::new(), ms: Arc::default() }
+        BlockOnWaiters { bells: Bells::new(), ms: Arc::default(), guests: Arc::default() }
     }
 
     /// How many threads that run tasks wait here now, and were not woken. For a moment less, if one is woken before it is counted.
@@ -30,6 +59,11 @@ impl BlockOnWaiters {
     /// The calling thread runs tasks of this runtime, and waits with one.
     pub(super) fn counts_m(&self) -> Waits {
         Waits::M(Arc::clone(&self.ms))
+    }
+
+    /// Those that do not.
+    pub(super) fn guests(&self) -> &Arc<Guests> {
+        &self.guests
     }
 }
 
@@ -49,6 +83,8 @@ pub(super) enum Waits {
     M(Arc<AtomicIsize>),
     /// It does not: to its own runtime it is busy.
     Busy,
+    /// As one of these besides, in a runtime that is not its own.
+    Guest(Arc<Guests>, Box<Waits>),
 }
 
 impl Counts for Waits {
@@ -58,6 +94,11 @@ impl Counts for Waits {
             // Relaxed: as in `ms`.
             Waits::M(ms) => _ = ms.fetch_add(1, Relaxed),
             Waits::Busy => (),
+            Waits::Guest(guests, waits) => {
+                // Relaxed: as in `all_sleep`. A waker may have come first; then fewer than none sleep, for a moment.
+                guests.0.fetch_add(1, Relaxed);
+                waits.enter();
+            }
         }
     }
 
@@ -67,6 +108,11 @@ impl Counts for Waits {
             // Relaxed: as in `ms`.
             Waits::M(ms) => _ = ms.fetch_sub(1, Relaxed),
             Waits::Busy => (),
+            Waits::Guest(guests, waits) => {
+                // Relaxed: as in `all_sleep`.
+                guests.0.fetch_sub(1, Relaxed);
+                waits.leave();
+            }
         }
     }
 }

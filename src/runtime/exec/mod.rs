@@ -61,6 +61,7 @@ pub(super) mod task_locals;
 pub(super) mod tasks;
 pub(super) mod thread_hooks;
 pub(super) mod thread_lock;
+pub(super) mod time_here;
 pub(super) mod unwind;
 pub(super) mod wait_graph;
 pub(super) mod waits;

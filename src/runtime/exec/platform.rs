@@ -15,6 +15,7 @@ use crate::runtime::host::cores::Cores;
 use crate::runtime::host::foreign_threads;
 use crate::runtime::host::sim::{self, AwaitsFuture, sim_host::Sim};
 use crate::runtime::io::reactor::Reactor;
+use crate::runtime::time::timer::TimerQueue;
 use std::sync::Arc;
 
 /// What the runtime asks of its host.
@@ -42,7 +43,7 @@ pub(in crate::runtime) trait Platform: OnHost {
     fn are_all_known(rest: impl FnOnce() -> bool) -> bool;
 
     /// Where an M waits that has nothing to do.
-    fn poller(reactor: Arc<Reactor>) -> Box<dyn Poller>;
+    fn poller(reactor: Arc<Reactor>, timers: Arc<TimerQueue>) -> Box<dyn Poller>;
 }
 
 impl Platform for Cores {
@@ -71,8 +72,8 @@ impl Platform for Cores {
         foreign_threads::are_all_known(|| registry::count() == 1 && rest())
     }
 
-    fn poller(reactor: Arc<Reactor>) -> Box<dyn Poller> {
-        Box::new(SocketPoller::<Cores>::new(reactor))
+    fn poller(reactor: Arc<Reactor>, timers: Arc<TimerQueue>) -> Box<dyn Poller> {
+        Box::new(SocketPoller::<Cores>::new(reactor, timers))
     }
 }
 
@@ -106,7 +107,7 @@ impl Platform for Sim {
         sim::is_main_asleep() && rest()
     }
 
-    fn poller(reactor: Arc<Reactor>) -> Box<dyn Poller> {
+    fn poller(reactor: Arc<Reactor>, _: Arc<TimerQueue>) -> Box<dyn Poller> {
         Box::new(IdlePoller::<Sim>::new(reactor))
     }
 }

@@ -7,11 +7,18 @@ use crate::kernel::protocol::work_source::Poller;
 use crate::kernel::types::g::G;
 use crate::runtime::exec::context::{Context, OnHost};
 use crate::runtime::exec::inside::Callback;
+use crate::runtime::exec::time_here;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::io::reactor::Reactor;
+use crate::runtime::time::clock::FAR;
+use crate::runtime::time::timer::TimerQueue;
 use core::marker::PhantomData;
+use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
 use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
 
 /// Runs `f`, which wakes tasks of `runtime_id`, and gives those to `put`.
 pub(super) fn collect<H: OnHost>(runtime_id: RuntimeId, put: &mut dyn FnMut(G), f: impl FnOnce()) {
@@ -28,21 +35,58 @@ fn do_idle_work(reactor: &Reactor) -> bool {
     is_any
 }
 
+/// While time is paused: so long bytes may be on their way from a task to another, in the system.
+const ON_THE_WAY: Duration = Duration::from_millis(1);
+
+/// While time is paused and something still runs: so often it is looked soon, then not so soon.
+const SOON: (u32, Duration, Duration) = (20, Duration::from_micros(20), Duration::from_millis(1));
+
 /// An M waits in the system's poller.
 pub(super) struct SocketPoller<H> {
     reactor: Arc<Reactor>,
+    timers: Arc<TimerQueue>,
+    /// How often it was looked since time has last jumped.
+    looks: AtomicU32,
     host: PhantomData<H>,
 }
 
 impl<H: OnHost> SocketPoller<H> {
-    pub(super) fn new(reactor: Arc<Reactor>) -> Self {
-        SocketPoller { reactor, host: PhantomData }
+    pub(super) fn new(reactor: Arc<Reactor>, timers: Arc<TimerQueue>) -> Self {
+        SocketPoller { reactor, timers, looks: AtomicU32::new(0), host: PhantomData }
     }
 
-    fn collect(&self, timeout: Option<Duration>, put: &mut dyn FnMut(G)) {
-        collect::<H>(self.reactor.runtime_id, put, || {
-            self.reactor.netpoll.poll(timeout);
-        });
+    /// Time is paused, and there is a timer. If all else waits, and what may be on its way has not come, time jumps; if not, the M that
+    /// polls comes here again soon. No thread says when it comes to wait: a clock that tests use shall cost others nothing.
+    fn poll_paused(&self, put: &mut dyn FnMut(G)) {
+        if self.waits_for_time() {
+            let on_the_way = if self.reactor.netpoll.is_awaited() { ON_THE_WAY } else { Duration::ZERO };
+            let from = Instant::now();
+            let woken = self.collect(Some(on_the_way), put);
+            // A thread in `block_on` that was woken may sleep again by now. Less time: the wait was interrupted.
+            if woken == 0 && from.elapsed() >= on_the_way && self.waits_for_time() {
+                self.timers.jump();
+            }
+            // Relaxed: one thread polls at a time, and the kernel orders them.
+            return self.looks.store(0, Relaxed);
+        }
+        let (times, soon, later) = SOON;
+        // Relaxed: as above.
+        if self.looks.fetch_add(1, Relaxed) < times {
+            thread::sleep(soon);
+            return self.peek(put);
+        }
+        self.collect(Some(later), put);
+    }
+
+    fn waits_for_time(&self) -> bool {
+        self.reactor.runtime_id.find().is_some_and(|tasks| time_here::waits_for_time(&tasks))
+    }
+
+    /// Returns how many it has woken.
+    fn collect(&self, timeout: Option<Duration>, put: &mut dyn FnMut(G)) -> usize {
+        let mut woken = 0;
+        collect::<H>(self.reactor.runtime_id, put, || woken = self.reactor.netpoll.poll(timeout));
+        woken
     }
 }
 
@@ -55,6 +99,9 @@ impl<H: OnHost> Poller for SocketPoller<H> {
         if do_idle_work(&self.reactor) {
             // Then the thread looks for tasks, and if there are none it comes here again.
             return self.peek(put);
+        }
+        if until == FAR {
+            return self.poll_paused(put);
         }
         let timeout = (until != NEVER).then(|| Duration::from_nanos(until.saturating_sub(H::now())));
         self.collect(timeout, put);

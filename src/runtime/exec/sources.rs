@@ -31,7 +31,7 @@ pub(in crate::runtime) fn sources<H: Platform>(
     move |waker| {
         timers.open(waker);
         let (waker, looked) = (waker.clone(), AtomicU64::new(0));
-        let poller = H::poller(Arc::clone(&reactor));
+        let poller = H::poller(Arc::clone(&reactor), Arc::clone(&timers));
         let source = TimerSource::<H> { runtime_id, timers, owned_tasks, reactor, waker, looked, host: PhantomData };
         (vec![Box::new(source)], poller)
     }
@@ -75,11 +75,11 @@ impl<H: Platform> WorkSource for TimerSource<H> {
 
     fn has_work(&self) -> bool {
         let deadline = self.timers.deadline();
-        deadline != NEVER && deadline <= H::now()
+        deadline != NEVER && deadline <= self.timers.clock.now(H::now())
     }
 
     fn take(&self, p: Option<PId>, put: &mut dyn FnMut(G)) {
-        let now = H::now();
+        let now = self.timers.clock.now(H::now());
         let shard = p.map_or(0, PId::index);
         collect::<H>(self.runtime_id, put, || {
             self.timers.all_due(shard, now).for_each(TaskWaker::wake);
@@ -87,7 +87,7 @@ impl<H: Platform> WorkSource for TimerSource<H> {
     }
 
     fn deadline(&self) -> Nanos {
-        self.timers.deadline()
+        self.timers.deadline_on_host()
     }
 
     /// The monitor looks whether a thread in `block_on` waits for ever. It does so for some time after the last M has fallen asleep,

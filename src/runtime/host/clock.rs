@@ -3,16 +3,37 @@
 use crate::host::{Host, Nanos};
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim;
+use std::sync::OnceLock;
 use std::time::Instant;
 
-/// What time it is: on the thread's machine, if it has one; else really.
-pub(in crate::runtime) fn now() -> Nanos {
+/// What a runtime shows instead of its host's time, once one was paused.
+static SHOWN: OnceLock<fn(Nanos) -> Nanos> = OnceLock::new();
+
+/// From now on the real time is shown as `shown` says.
+pub(in crate::runtime) fn shown_by(shown: fn(Nanos) -> Nanos) {
+    SHOWN.get_or_init(|| shown);
+}
+
+fn shown(host: Nanos) -> Nanos {
+    SHOWN.get().map_or(host, |shown| shown(host))
+}
+
+/// What time it is, whether a runtime was paused or not.
+pub(in crate::runtime) fn unpaused() -> Nanos {
     sim::now().unwrap_or_else(Cores::now)
+}
+
+/// What time it is: on the thread's machine, if it has one; else really, as its runtime shows it.
+pub(in crate::runtime) fn now() -> Nanos {
+    sim::now().unwrap_or_else(|| shown(Cores::now()))
 }
 
 /// The same, as the standard library's moment.
 pub(in crate::runtime) fn instant() -> Instant {
-    sim::instant().unwrap_or_else(Instant::now)
+    sim::instant().unwrap_or_else(|| match SHOWN.get() {
+        None => Instant::now(),
+        Some(_) => Cores::instant_of(now()),
+    })
 }
 
 /// What the clock of [`now`] shows at that moment.

@@ -6,6 +6,7 @@
 //! | not to wait for too long | [`timeout`], [`timeout_at`]: the value, or [`Elapsed`] |
 //! | a function to be called later | [`after_func`]: an [`AfterFunc`], which can be stopped and reset |
 //! | values that expire, each at its own moment | [`DelayQueue`] |
+//! | time that stands still, and jumps, for tests | [`pause`], [`advance`], [`resume`] |
 //! | something now and then | [`interval`](interval()), [`interval_at`]: an [`Interval`], with a [`MissedTickBehavior`] |
 //!
 //! ```
@@ -26,14 +27,17 @@
 //! runtime looks when a thread has nothing else to do; if all are busy, every 61 tasks, and every 10 ms. Go: `time.Sleep`,
 //! `time.Timer`, `time.Ticker`.
 
-// `timer` is state, below `shared`; the rest is above `exec`, and `after` above `handle`.
+// `clock` and `timer` are state, below `shared`; the rest is above `exec`, and `after` above `handle`.
 mod after;
+pub(in crate::runtime) mod clock;
 pub mod delay_queue;
 mod interval;
+mod pause;
 mod sleep;
 pub(in crate::runtime) mod timer;
 
 pub use after::{AfterFunc, after_func};
 pub use delay_queue::DelayQueue;
 pub use interval::{Interval, MissedTickBehavior, interval, interval_at};
+pub use pause::{advance, pause, resume};
 pub use sleep::{Elapsed, Sleep, Timeout, sleep, sleep_until, timeout, timeout_at};

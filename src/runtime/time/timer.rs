@@ -6,6 +6,7 @@ use crate::kernel::queues::timers::Key;
 use crate::kernel::types::p::PId;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::task_waker::TaskWaker;
+use crate::runtime::time::clock::Clock;
 use crate::waits::timer_queue::{self, Added, Registers};
 use crate::waits::waker;
 use core::ops::Deref;
@@ -15,6 +16,8 @@ use std::thread::{self, JoinHandle};
 
 /// What sleeps, by time.
 pub(in crate::runtime) struct TimerQueue {
+    /// By which they are due.
+    pub(in crate::runtime) clock: Clock,
     timers: timer_queue::TimerQueue<Cores, TaskWaker>,
     scheduler: OnceLock<work_source::Waker>,
     servers: Mutex<Servers>,
@@ -44,6 +47,7 @@ impl Drop for Serves<'_> {
 impl TimerQueue {
     pub(in crate::runtime) fn new(shards: usize) -> Self {
         TimerQueue {
+            clock: Clock::new(),
             timers: timer_queue::TimerQueue::new(shards),
             scheduler: OnceLock::new(),
             servers: Mutex::default(),
@@ -64,7 +68,7 @@ impl TimerQueue {
                 self.servers().are_wanted = true;
                 self.changed.notify_all();
             }
-            Added::First if p.is_none() => self.announce(when),
+            Added::First if p.is_none() => self.announce(self.clock.on_host(when)),
             // It was set to never: perhaps nothing is left to wait for.
             Added::Later if p.is_none() && when == NEVER => self.look_again(),
             Added::First | Added::Later => (),
@@ -72,7 +76,17 @@ impl TimerQueue {
         key
     }
 
-    /// A thread without a P waits from now on until `when`; or for a socket, with [`NEVER`].
+    /// When the first is due, by the host's time.
+    pub(in crate::runtime) fn deadline_on_host(&self) -> Nanos {
+        self.clock.on_host(self.timers.deadline())
+    }
+
+    /// Time is paused, and nothing goes on but by the next timer.
+    pub(in crate::runtime) fn jump(&self) {
+        self.clock.jump(self.timers.deadline());
+    }
+
+    /// A thread without a P waits from now on until `when`, by the host's time; or for a socket, with [`NEVER`].
     pub(in crate::runtime) fn announce(&self, when: Nanos) {
         if let Some(scheduler) = self.scheduler.get() {
             scheduler.announce(when);

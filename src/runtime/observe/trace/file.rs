@@ -144,7 +144,7 @@ impl Observer for File {
             return;
         }
         // The time is asked for under the lock, so that it does not go back from one to the next.
-        batch.raws.push(Raw { at: clock::now(), by: self.begin.me(), fact });
+        batch.raws.push(Raw { at: clock::unpaused(), by: self.begin.me(), fact });
         if [1, FULL / 2].contains(&batch.raws.len()) {
             self.come.notify_one();
         }

@@ -28,7 +28,7 @@ pub(super) struct Begin {
 impl Begin {
     /// Now, in the runtime `runtime_id`.
     pub(super) fn of(runtime_id: RuntimeId, config: &Config) -> Begin {
-        Begin { since: clock::now(), procs: config.procs, ring: config.ring, runtime_id }
+        Begin { since: clock::unpaused(), procs: config.procs, ring: config.ring, runtime_id }
     }
 
     pub(super) fn scribe(&self) -> Scribe {
@@ -125,7 +125,7 @@ impl Observer for Recorder {
             return;
         }
         // The time is asked for under the lock, so that it does not go back from one to the next.
-        kept.raws.push(Raw { at: clock::now(), by: begin.me(), fact });
+        kept.raws.push(Raw { at: clock::unpaused(), by: begin.me(), fact });
     }
 }
 
