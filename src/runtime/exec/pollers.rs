@@ -13,10 +13,8 @@ use crate::runtime::io::reactor::Reactor;
 use crate::runtime::time::clock::FAR;
 use crate::runtime::time::timer::TimerQueue;
 use core::marker::PhantomData;
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -46,13 +44,13 @@ pub(super) struct SocketPoller<H> {
     reactor: Arc<Reactor>,
     timers: Arc<TimerQueue>,
     /// How often it was looked since time has last jumped.
-    looks: AtomicU32,
+    looks: Mutex<u32>,
     host: PhantomData<H>,
 }
 
 impl<H: OnHost> SocketPoller<H> {
     pub(super) fn new(reactor: Arc<Reactor>, timers: Arc<TimerQueue>) -> Self {
-        SocketPoller { reactor, timers, looks: AtomicU32::new(0), host: PhantomData }
+        SocketPoller { reactor, timers, looks: Mutex::new(0), host: PhantomData }
     }
 
     /// Time is paused, and there is a timer. If all else waits, and what may be on its way has not come, time jumps; if not, the M that
@@ -66,16 +64,23 @@ impl<H: OnHost> SocketPoller<H> {
             if woken == 0 && from.elapsed() >= on_the_way && self.waits_for_time() {
                 self.timers.jump();
             }
-            // Relaxed: one thread polls at a time, and the kernel orders them.
-            return self.looks.store(0, Relaxed);
+            return *self.looks() = 0;
         }
         let (times, soon, later) = SOON;
-        // Relaxed: as above.
-        if self.looks.fetch_add(1, Relaxed) < times {
+        let looks = {
+            let mut looks = self.looks();
+            *looks = looks.saturating_add(1);
+            *looks
+        };
+        if looks <= times {
             thread::sleep(soon);
             return self.peek(put);
         }
         self.collect(Some(later), put);
+    }
+
+    fn looks(&self) -> MutexGuard<'_, u32> {
+        self.looks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn waits_for_time(&self) -> bool {
