@@ -64,7 +64,8 @@ impl<H: OnHost> SocketPoller<H> {
             if woken == 0 && from.elapsed() >= on_the_way && self.waits_for_time() {
                 self.timers.jump();
             }
-            return *self.looks() = 0;
+            *self.looks() = 0;
+            return;
         }
         let (times, soon, later) = SOON;
         let looks = {
