@@ -147,7 +147,7 @@ impl<H: ModelHost, D: SpinProtocol, Q: Queues> Tiny<H, D, Q> {
         (end, seen.did.get())
     }
 
-    /// An M with a P that was never spinning and has nothing to do: idles its P unless it is called upon.
+    /// An M with a P that was never spinning and has nothing to do: idles its P unless a spinning M is asked for.
     pub fn idle_unless_called(&self) -> End {
         let called = self.idle_ps.with(|idle| {
             let called = D::must_recheck(&self.room, *idle > 0);

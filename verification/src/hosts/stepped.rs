@@ -134,7 +134,8 @@ impl Stepped {
         with_shared(|shared| shared.suspended.len())
     }
 
-    /// The thread that was asked for first begins. `None`: there was none, or it is no M, or its M was started in vain.
+    /// The thread that was asked for first begins. `None`: there was none, or it is no M, or its M was started for
+    /// nothing.
     pub fn begin() -> Option<Worker> {
         let (_, body) = with_shared(|shared| shared.suspended.pop_front())?;
         body();

@@ -83,7 +83,7 @@ fn a_wake_in_a_task<H: ModelHost>() -> String {
     format!("{ended:?}")
 }
 
-/// A thread asks whether it waits in vain, and is woken meanwhile.
+/// A thread asks whether it is deadlocked, and is woken meanwhile.
 fn a_wake_beside_the_question<H: ModelHost>() -> String {
     main_plays("waiter");
     let waiter = Waiter::<H>::new(1);
@@ -110,7 +110,7 @@ impl<H: ModelHost> Counts for Counted<H> {
     }
 }
 
-/// A thread is told that it waits in vain, and is woken at that moment; then it waits again.
+/// A thread is told that it is deadlocked, and is woken at that moment; then it waits again.
 fn a_ring_beside_the_end_of_the_wait<H: ModelHost>() -> String {
     let at_rest = Arc::new(AtRest::new());
     let told = Arc::new(Told::<H> { bell: Bell::counted_by(Counted(Arc::clone(&at_rest))), at_rest });
@@ -305,7 +305,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["Some(1)", "Some(2)"],
         runs: [rc11(), sc()]),
     crate::model!("bell::no_wake_is_missed::a_wake_beside_the_question", a_wake_beside_the_question,
-        claim: "a thread that is told that it waits in vain, and was woken while it asked, does not give up",
+        claim: "a thread that is told that it is deadlocked, and was woken while it asked, does not give up",
         size: "2 threads, 1 wake",
         invariants: [73],
         must_reach: ["woken"],

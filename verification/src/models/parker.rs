@@ -135,7 +135,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["parked 1 times, nothing left", "parked 2 times, nothing left", "parked 0 times, a token left"],
         runs: [rc11(), sc()]),
     crate::model!("parker::no_unpark_is_lost::spurious_returns", spurious_returns,
-        claim: "a futex that returns for no reason loses no unpark, and what was written before is seen all the same",
+        claim: "a futex that wakes spuriously loses no unpark, and what was written before is seen all the same",
         size: "2 threads, 1 unpark, 2 spurious returns",
         invariants: [70, 71],
         must_reach: ["parked 3 times, nothing left", "parked 0 times, a token left"],

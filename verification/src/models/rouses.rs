@@ -38,7 +38,7 @@ use std::sync::atomic::Ordering::Relaxed;
 struct Elsewhere<H: ModelHost> {
     looks: AtomicU32,
     asked: AtomicU32,
-    /// From the how manieth time on that it is asked there is a G; 0: never.
+    /// The index of the question from which on there is a G; 0: never.
     has_work_from: u32,
     /// Is there a socket to wait for?
     is_awaited: bool,

@@ -123,7 +123,7 @@ fn beside_a_close<H: ModelHost>() -> String {
     format!("{got:?}, sent {is_sent}")
 }
 
-/// A select of two sends is polled, polled again for no reason, and waits; two receive.
+/// A select of two sends is polled, polled again without a wake, and waits; two receive.
 fn polled_for_no_reason<H: ModelHost>() -> String {
     let two = Two::<H>::new(0);
     let receiver = |n: usize| move |two: &Two<H>| two.0[n].recv();

@@ -226,7 +226,7 @@ impl Joined {
     }
 }
 
-/// A task that has not ended: which, of the how manieth list, where it puts its number.
+/// A task that has not ended: which, the index of its list, where it puts its number.
 struct Begun<H: ModelHost> {
     task: usize,
     of: usize,

@@ -36,7 +36,7 @@ fn is_same(program: &Program, reference: &Reference, report: &Report, has_awaits
     }
 }
 
-/// The same outcomes, each as often; and nothing was played in vain.
+/// The same outcomes, each as often; and no execution was wasted.
 fn has_same_executions(program: &Program, reference: &Reference, report: &Report) -> bool {
     let mut outcomes = report.tally.outcomes.clone();
     let cut = outcomes.remove(CUT).unwrap_or(0);

@@ -33,7 +33,7 @@ pub struct Step {
     pub before: String,
     /// What would stand there. Empty: nothing.
     pub after: String,
-    /// The how manieth of this kind, on this text, in this function.
+    /// Its index among those of this kind, on this text, in this function.
     pub nth: usize,
     /// It is these two others at once, and has no switch of its own.
     pub both: Option<(u32, u32)>,
@@ -135,7 +135,7 @@ impl Step {
         }
     }
 
-    /// What it is called in `survivors.toml` and in records: its file, its function, what is wrong, and the how manieth
+    /// What it is called in `survivors.toml` and in records: its file, its function, what is wrong, and its index
     /// such; if it is of two lines that stands behind the function.
     pub fn name(&self) -> String {
         let Step { file, function, nth, .. } = self;

@@ -167,7 +167,7 @@ pub(super) fn extra<H: ModelHost>() -> String {
     }
     assert_eq!(told, expected);
     let trace = sched.detailed_snapshot();
-    assert_eq!(trace.schedticks[0], 1 + u32::from(!gs.is_empty()), "a look in vain is no dispatch");
+    assert_eq!(trace.schedticks[0], 1 + u32::from(!gs.is_empty()), "a look that finds nothing is no dispatch");
     if let Some(Some((m0, _))) = found {
         assert_eq!(trace.needspinning, gs.len() > 1 && idle == 0, "one more is asked for, if there is more");
         leave(m0);

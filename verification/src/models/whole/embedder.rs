@@ -41,7 +41,7 @@ pub(super) enum Act {
     WaitForChild,
     /// Stops the world.
     Stop,
-    /// Makes way.
+    /// Yields.
     Yield,
     /// Ends bound to its M, whose thread ends too.
     EndLocked,

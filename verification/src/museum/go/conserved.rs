@@ -1,4 +1,4 @@
-//! Work that waits while a P is idle, and Ms that look for it in vain.
+//! Work that waits while a P is idle, and Ms that look for it and do not find it.
 
 use crate::engines::Engine;
 use crate::hosts::model_host::ModelHost;
