@@ -55,7 +55,7 @@ fn which(model: &Model) -> Vec<Run> {
         samples.truncate(2);
         return samples.into_iter().chain(cut_off.copied()).collect();
     };
-    // loom is no part of this project: who doubts our engines asks it first.
+    // loom is no part of this project: a reader that doubts our engines asks it first.
     let loom = ending.iter().find(|run| run.engine.is_loom() && !strongest.engine.is_loom());
     let others = ending.iter().find(|run| make(run.engine) != make(strongest.engine)).or(samples.first());
     let beside = if strongest.engine == Engine::Rc11 { loom } else { loom.or(others) };

@@ -151,7 +151,7 @@ fn a_store_beside_a_lock_and_an_exchange() {
     );
 }
 
-/// Went wrong once, and was found by random programs with nested locks: who was given a lock must count as waiting when
+/// Went wrong once, and was found by random programs with nested locks: a thread that was given a lock must count as waiting when
 /// what gave it leaves.
 #[test]
 fn a_lock_handed_on_inside_of_another() {
