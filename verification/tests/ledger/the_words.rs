@@ -97,7 +97,7 @@ fn found(text: &str) -> Vec<&str> {
     let has_phrase = |line: &str| {
         let line =
             format!(" {} ", line.to_lowercase().replace(|c: char| !(c.is_alphanumeric() || "_-".contains(c)), " "));
-        PHRASES.iter().any(|phrase| line.contains(&format!(" {phrase} ")))
+        PHRASES.iter().any(|phrase| line.contains(phrase) && line.contains(&format!(" {phrase} ")))
     };
     text.lines().filter(|line| has_word(line) || has_phrase(line)).collect()
 }
