@@ -1,7 +1,7 @@
 //! `#[spinpark::main]` and `#[spinpark::test]`. A module names the property, a function the situation. What they say of
 //! what is written wrongly: src/macros/src/tests.rs.
 
-use spinpark::{Handle, spawn, time, yield_now};
+use spinpark::{Handle, deterministic, spawn, time, yield_now};
 use std::num::ParseIntError;
 use std::time::Duration;
 
@@ -12,6 +12,13 @@ mod a_test {
     async fn runs_in_a_runtime() {
         time::sleep(Duration::from_millis(1)).await;
         assert_eq!(spawn(async { 6 * 7 }).await.expect("no panic"), 42);
+    }
+
+    #[spinpark::test(procs = 1, start_paused = true)]
+    async fn has_time_that_jumps_if_it_is_asked_to() {
+        let from = deterministic::now();
+        time::sleep(Duration::from_secs(3600)).await;
+        assert_eq!(deterministic::now() - from, Duration::from_secs(3600));
     }
 
     #[spinpark::test(procs = 1)]

@@ -4,13 +4,15 @@ use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Error, Expr, ExprLit, Ident, Lit, LitInt, Result, Token, parenthesized};
+use syn::{Error, Expr, ExprLit, Ident, Lit, LitBool, LitInt, Result, Token, parenthesized};
 
 /// The arguments.
 #[derive(Default)]
 pub(crate) struct Arguments {
     /// How many Ps.
     pub(crate) procs: Option<LitInt>,
+    /// Does time stand still at first?
+    pub(crate) start_paused: Option<LitBool>,
     /// Have goroutines stacks of their own? Where the user has written `unsafe`.
     pub(crate) stackful: Option<Token![unsafe]>,
 }
@@ -38,7 +40,8 @@ impl Parse for Argument {
             return Err(Error::new(name.span(), PROMISE));
         }
         if !input.peek(Token![=]) {
-            return Err(Error::new(name.span(), format!("`{name}` has no value: write `procs = 4`")));
+            let example = if name == "start_paused" { "start_paused = true" } else { "procs = 4" };
+            return Err(Error::new(name.span(), format!("`{name}` has no value: write `{example}`")));
         }
         input.parse::<Token![=]>()?;
         Ok(Argument::Named { name, value: input.parse()? })
@@ -55,12 +58,16 @@ impl Parse for Arguments {
         for argument in Punctuated::<Argument, Token![,]>::parse_terminated(input)? {
             let (name, is_twice) = match argument {
                 Argument::Stackful { promise, name } => (name, arguments.stackful.replace(promise).is_some()),
-                Argument::Named { name, .. } if name != "procs" => {
-                    return Err(Error::new(name.span(), format!("there is no argument `{name}`{}", hint(&name))));
-                }
-                Argument::Named { name, value } => {
+                Argument::Named { name, value } if name == "procs" => {
                     let procs = number(value.span(), value)?;
                     (name, arguments.procs.replace(procs).is_some())
+                }
+                Argument::Named { name, value } if name == "start_paused" => {
+                    let yes = yes_or_no(value.span(), value)?;
+                    (name, arguments.start_paused.replace(yes).is_some())
+                }
+                Argument::Named { name, .. } => {
+                    return Err(Error::new(name.span(), format!("there is no argument `{name}`{}", hint(&name))));
                 }
             };
             if is_twice {
@@ -76,7 +83,7 @@ fn hint(name: &Ident) -> &'static str {
     match name.to_string().as_str() {
         "worker_threads" | "workers" | "threads" => ": write `procs = 4`, which is how many tasks run at once",
         "flavor" | "core_threads" => ": there is one kind of runtime; for one task at a time write `procs = 1`",
-        _ => ": there are `procs`, as in `procs = 4`, and `unsafe(stackful)`",
+        _ => ": there are `procs`, as in `procs = 4`, `start_paused = true`, and `unsafe(stackful)`",
     }
 }
 
@@ -88,5 +95,13 @@ fn number(span: Span, value: Expr) -> Result<LitInt> {
         Ok(0) => Err(Error::new(span, "`procs = 0` would run nothing: write 1, or more")),
         Ok(_) => Ok(number),
         Err(_) => Err(wrong()),
+    }
+}
+
+/// Whether time stands still at first.
+fn yes_or_no(span: Span, value: Expr) -> Result<LitBool> {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Bool(yes), .. }) => Ok(yes),
+        _ => Err(Error::new(span, "`start_paused` is `true` or `false`")),
     }
 }

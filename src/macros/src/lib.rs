@@ -16,6 +16,7 @@ use proc_macro::TokenStream;
 /// | argument | what it says |
 /// |----------|--------------|
 /// | `procs = n` | so many Ps: tasks that run at once. Without it, as many as there are cores, or `SPINPARK_PROCS` |
+/// | `start_paused = true` | time stands still, and jumps when all waits, for tests: `Builder::start_paused` |
 /// | `unsafe(stackful)` | goroutines have stacks of their own, as in Go, and not a thread each while they wait |
 ///
 /// # Safety

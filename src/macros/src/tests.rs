@@ -31,8 +31,14 @@ mod a_wrong_argument {
             ("procs = -1", "`procs` is a number, as in `procs = 4`"),
             ("procs = 1.5", "`procs` is a number, as in `procs = 4`"),
             ("procs = 99999999999999999999999", "`procs` is a number, as in `procs = 4`"),
+            ("start_paused", "`start_paused` has no value: write `start_paused = true`"),
+            ("start_paused = 1", "`start_paused` is `true` or `false`"),
+            ("start_paused = true, start_paused = true", "`start_paused` is said twice: leave one out"),
             ("procs = 1, procs = 2", "`procs` is said twice: leave one out"),
-            ("cores = 1", "there is no argument `cores`: there are `procs`, as in `procs = 4`, and `unsafe(stackful)`"),
+            (
+                "cores = 1",
+                "there is no argument `cores`: there are `procs`, as in `procs = 4`, `start_paused = true`, and `unsafe(stackful)`",
+            ),
             (
                 "stackful",
                 "`stackful` takes a promise: write `unsafe(stackful)` if no goroutine of this program holds across a wait what belongs to \
