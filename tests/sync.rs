@@ -310,6 +310,41 @@ mod a_once_cell {
     use super::*;
 
     #[test]
+    fn is_set_by_one_of_many_threads_that_race() {
+        for _ in 0..50 {
+            let cell = OnceCell::new();
+            let set: usize = thread::scope(|scope| {
+                let all: Vec<_> = (0..4)
+                    .map(|n| {
+                        scope.spawn({
+                            let cell = &cell;
+                            move || cell.set(n)
+                        })
+                    })
+                    .collect();
+                all.into_iter().map(|thread| usize::from(thread.join().expect("no panic").is_ok())).sum()
+            });
+            assert!(set == 1 && cell.initialized());
+        }
+    }
+
+    #[test]
+    fn is_not_set_while_a_task_makes_its_value_and_is_if_that_gave_up() {
+        with_procs(1).run(async {
+            let cell = OnceCell::new();
+            let mut makes = Box::pin(cell.get_or_init(std::future::pending));
+            assert!(time::timeout(Duration::from_millis(1), &mut makes).await.is_err());
+            assert_eq!(cell.set(1), Err(1));
+            assert!(!cell.initialized());
+            let mut waits = Box::pin(cell.wait());
+            assert!(time::timeout(Duration::from_millis(1), &mut waits).await.is_err());
+            drop(makes);
+            assert_eq!(cell.set(2), Ok(()));
+            assert_eq!(*waits.await, 2);
+        });
+    }
+
+    #[test]
     fn is_filled_by_one_and_the_others_wait_for_it() {
         let runtime = with_procs(4);
         let shared = Arc::new((OnceCell::new(), AtomicUsize::new(0)));

@@ -6,6 +6,8 @@ use crate::runtime::sync::rw_lock::TryLockError;
 use async_lock::{MutexGuard, futures};
 use core::fmt;
 use core::future::Future;
+use core::pin::pin;
+use core::task::{self, Waker};
 
 /// What [`Mutex::lock`] returns.
 pub type Lock<'a, T> = Turn<futures::Lock<'a, T>>;
@@ -173,6 +175,32 @@ impl<T> OnceCell<T> {
     ) -> Result<&T, E> {
         proceed().await;
         gently(self.0.get_or_try_init(make)).await
+    }
+
+    /// Sets the value, without waiting. From any thread.
+    ///
+    /// # Errors
+    /// There is one already, or a task makes one: here is what was to be set.
+    ///
+    /// ```
+    /// use spinpark::sync::OnceCell;
+    ///
+    /// static NAME: OnceCell<String> = OnceCell::new();
+    /// assert_eq!(NAME.set("first".into()), Ok(()));
+    /// assert_eq!(NAME.set("second".into()), Err("second".into()));
+    /// assert_eq!(NAME.get().map(String::as_str), Some("first"));
+    /// ```
+    pub fn set(&self, value: T) -> Result<(), T> {
+        let mut value = Some(value);
+        let make = self.0.get_or_init(async || value.take().expect("once_cell: a value is set twice"));
+        // Asked once: if it is not ready, another task makes the value, and ours is still here.
+        let _ = pin!(make).poll(&mut task::Context::from_waker(Waker::noop()));
+        value.map_or(Ok(()), Err)
+    }
+
+    /// Is the value made?
+    pub fn initialized(&self) -> bool {
+        self.0.is_initialized()
     }
 
     /// Waits until there is a value, and makes none.
