@@ -203,6 +203,13 @@ mod time_stands_still {
     }
 
     #[test]
+    fn in_a_poller_that_reports_at_once_what_is_sent() {
+        let builder = Runtime::builder().procs(1).poller(spinpark::Poller::IoUring);
+        let runtime = builder.start_paused(true).build().expect("a runtime");
+        assert_ne!(runtime.metrics().poller, "io_uring");
+    }
+
+    #[test]
     fn while_a_thread_looks_up_what_a_socket_connects_to() {
         let (connected, passed) = run(2, async {
             let listener = net::TcpListener::bind("127.0.0.1:0").await.expect("a socket");

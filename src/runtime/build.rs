@@ -72,10 +72,7 @@ impl Builder {
     ) -> Result<Runtime, BuildError> {
         let runtime_id = RuntimeId::new();
         signal::listen();
-        let poller = match self.poller {
-            Poller::Auto => env::poller()?.unwrap_or_default(),
-            poller => poller,
-        };
+        let poller = self.chosen_poller()?;
         let preempts = self.preempts && !H::IS_SIMULATED && config.max_detached > 0;
         if preempts && !signal::is_heard() {
             return Err(BuildError::SignalReplaced);
@@ -123,6 +120,16 @@ impl Builder {
             return Err(error);
         }
         Ok(Runtime::from_tasks(tasks))
+    }
+
+    /// Which poller to ask for.
+    fn chosen_poller(&self) -> Result<Poller, BuildError> {
+        Ok(match self.poller {
+            // A ring has its report when a thread that has asked it comes to the system again: time may have jumped by then.
+            _ if self.starts_paused => Poller::Epoll,
+            Poller::Auto => env::poller()?.unwrap_or_default(),
+            poller => poller,
+        })
     }
 
     /// With the defaults.

@@ -11,7 +11,8 @@ impl Builder {
     /// [`syscall`](crate::syscall) or in [`blocking`](crate::blocking), and every thread in [`block_on`](crate::Runtime::block_on) or
     /// [`join`](crate::JoinHandle::join), of which there must be one, sleeps. Then the poller is asked; if a task waits for a socket, for a
     /// millisecond of real time. If it reports nothing, time jumps. So bytes from a task to another of this process, which the system
-    /// delivers at once, arrive before a timer of the reader is due.
+    /// delivers at once, arrive before a timer of the reader is due. The poller is the system's own for that, whatever [`poller`](Builder::poller) says: a ring's
+    /// reports come later, so after `time::pause` in a runtime with io_uring time may jump before them.
     ///
     /// **What cannot be known**: bytes that are on their way from another process or machine, a child process that is about to end, a
     /// signal, a thread that no runtime knows and that is about to wake a task, and what io_uring does with a file. Time may jump before
