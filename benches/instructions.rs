@@ -23,31 +23,31 @@ const BUDGETS: [Budget; 8] = [
     Budget {
         workload: "yield",
         operation: "a task yields, and is the next",
-        most: 510.0,
+        most: 525.0,
         why: "a wake, a push, a pop, and what stands around a task that runs; no access of its state word",
     },
     Budget {
         workload: "yields",
         operation: "one of a hundred tasks yields",
-        most: 510.0,
+        most: 525.0,
         why: "as `yield`: which is next does not matter",
     },
     Budget {
         workload: "pingpong",
         operation: "a round trip over two channels",
-        most: 2560.0,
+        most: 2580.0,
         why: "two sends, two receives, two wakes and two tasks that run",
     },
     Budget {
         workload: "spawn",
         operation: "a future is spawned and awaited",
-        most: 1815.0,
+        most: 1850.0,
         why: "an allocation and its end, one wake, two tasks that run; two read-modify-writes of the state",
     },
     Budget {
         workload: "go",
         operation: "a closure is spawned and awaited",
-        most: 2100.0,
+        most: 2130.0,
         why: "as `spawn`, and a stack that is taken and put back",
     },
     Budget {

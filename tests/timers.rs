@@ -557,3 +557,50 @@ mod a_delay_queue {
         });
     }
 }
+
+/// One dispatch in 61 is a turn of timers and of what comes from outside. Beside tasks that run for half a millisecond it comes sooner.
+mod beside_tasks_that_compute_and_yield {
+    use super::*;
+    use spinpark::Handle;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+    /// How long `f` takes five times in a row, the shortest of three tries, beside two such tasks on one P.
+    fn five_times(f: impl Fn(&Handle)) -> Duration {
+        let runtime = with_procs(1);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let hogs = [Arc::clone(&is_over), Arc::clone(&is_over)].map(|is_over| {
+            runtime.spawn(async move {
+                // Relaxed: the last turn.
+                while !is_over.load(Relaxed) {
+                    let since = Instant::now();
+                    while since.elapsed() < MS / 2 {}
+                    yield_now().await;
+                }
+            })
+        });
+        let handle = runtime.handle();
+        let took = shortest(3, || {
+            let start = Instant::now();
+            (0..5).for_each(|_| f(&handle));
+            start.elapsed()
+        });
+        // Relaxed: as above.
+        is_over.store(true, Relaxed);
+        hogs.into_iter().for_each(|hog| hog.join().expect("it ends"));
+        took
+    }
+
+    #[test]
+    fn what_is_spawned_from_outside_runs_soon() {
+        let took = five_times(|runtime| runtime.spawn(async {}).join().expect("it ends"));
+        assert!(took < 60 * MS, "{took:?}: five times 61 dispatches are 150 ms");
+    }
+
+    #[test]
+    fn a_timer_is_not_late() {
+        let task = |runtime: &Handle| runtime.spawn(async { sleep(MS).await }).join().expect("it ends");
+        let took = five_times(task);
+        assert!(took < 75 * MS, "{took:?}: five times 61 dispatches are 150 ms");
+    }
+}

@@ -48,7 +48,8 @@ pub(crate) fn run(budgets: &[Budget], others: Others, judge: impl FnOnce(&[&str]
 /// Plays `n` operations of a workload on one P. `preempts`: with preemption.
 fn play(workload: &str, n: u64, preempts: bool, others: Others) {
     // Under a tool that slows it down, no task is to use up its slice.
-    let builder = Runtime::builder().procs(1).time_slice(Duration::from_secs(10));
+    // Under callgrind the clock runs some fifty times too fast for the tasks: turns by time would come as if they were long.
+    let builder = Runtime::builder().procs(1).time_slice(Duration::from_secs(10)).turn_every(Duration::from_secs(10));
     let runtime = builder.preemption(preempts).build().expect("a runtime");
     let task = match workload {
         "yield" => runtime.spawn(yields(n)),

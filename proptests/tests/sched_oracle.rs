@@ -23,6 +23,9 @@ fn the_scheduler_answers_as_lists_would() {
         "spilled",
         "enough look already",
         "the source was emptied at the global queue's turn",
+        "a turn was asked for",
+        "a turn that was asked for was not due",
+        "what a turn found that was asked for runs next",
         "the last to find work left nothing, and woke nobody",
     ]);
     seen.must_have(&[
@@ -98,6 +101,26 @@ mod a_wrong_rule_is_refuted_in_a_dozen_moves {
     #[test]
     fn the_global_queue_has_no_turn_of_its_own() {
         refuted::<{ Wrong::NoGlobalTurn as u8 }>();
+    }
+    #[test]
+    fn a_turn_that_is_asked_for_is_not_taken() {
+        refuted::<{ Wrong::AskedTurnIsNotTaken as u8 }>();
+    }
+    #[test]
+    fn two_turns_in_a_row_that_are_asked_for_serve_the_global_queue() {
+        refuted::<{ Wrong::TwoAskedTurnsInARow as u8 }>();
+    }
+    #[test]
+    fn a_turn_that_was_asked_for_once_stays_asked_for() {
+        refuted::<{ Wrong::AskedTurnStaysAskedFor as u8 }>();
+    }
+    #[test]
+    fn a_turn_that_is_asked_for_takes_the_place_of_the_next_by_count() {
+        refuted::<{ Wrong::AskedTurnReplacesTheNext as u8 }>();
+    }
+    #[test]
+    fn what_a_turn_finds_that_is_asked_for_waits_behind_the_others() {
+        refuted::<{ Wrong::AskedTurnQueuesAll as u8 }>();
     }
     #[test]
     fn runnext_comes_first_however_often_it_did() {

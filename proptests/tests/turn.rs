@@ -35,6 +35,7 @@ mod the_turn_counts_as_a_list_would {
                 let served = past.iter().rposition(|&from| from == Source::Steal).map_or(0, |at| at + 1);
                 let in_a_row = past[served..].iter().filter(|&&from| from == Source::Local).count();
                 if turn.is_global(Every::new(every)) != is_global
+                    || turn.may_be_asked() == (past.last() == Some(&Source::Global))
                     || turn.may_inherit(at_most) != (in_a_row < at_most as usize)
                 {
                     return Err(Broken::because(format_args!("after {past:?} it is {turn:?}")));
@@ -80,10 +81,17 @@ enum Op {
     Put,
     /// A G goes to the global queue.
     PutGlobal,
+    /// The P dispatches, and a turn of the global queue is asked for.
+    DispatchAtTurn,
 }
 
 fn op() -> impl Strategy<Value = Op> {
     prop_oneof![5 => Just(Op::Dispatch), 3 => Just(Op::PutNext), 2 => Just(Op::Put), 1 => Just(Op::PutGlobal)]
+}
+
+/// Where turns are asked for too.
+fn op_with_turns() -> impl Strategy<Value = Op> {
+    prop_oneof![3 => op(), 1 => Just(Op::DispatchAtTurn)]
 }
 
 /// The numbers that the bounds depend on.
@@ -95,9 +103,12 @@ struct Numbers {
     order: SearchOrder,
     /// How much less than the bound is asked for.
     slack: usize,
+    /// Wrong: a turn that is asked for may follow a G of the global queue.
+    in_a_row: bool,
 }
 
-const GO: Numbers = Numbers { every: 61, at_most: 16, ring: 256, order: SearchOrder::StealFirst, slack: 0 };
+const GO: Numbers =
+    Numbers { every: 61, at_most: 16, ring: 256, order: SearchOrder::StealFirst, slack: 0, in_a_row: false };
 
 /// One P that dispatches as the scheduler does, from its own queues and the global one. Beside each queue stands a
 /// list of what is in it.
@@ -157,7 +168,12 @@ impl OneP {
 
     /// The next, and where it was.
     fn dispatch(&mut self) -> Option<(u64, Source)> {
-        let found = self.numbers.order.sources().iter().find_map(|&from| Some((self.take(from)?, from)));
+        self.dispatch_at(false)
+    }
+
+    /// The same; a turn may be asked for.
+    fn dispatch_at(&mut self, asks: bool) -> Option<(u64, Source)> {
+        let found = self.numbers.order.sources().iter().find_map(|&from| Some((self.take(from, asks)?, from)));
         if let Some((g, _)) = found {
             self.next = self.next.filter(|&next| next != g);
             self.ring.retain(|&n| n != g);
@@ -166,9 +182,10 @@ impl OneP {
         found
     }
 
-    fn take(&mut self, from: Source) -> Option<u64> {
+    fn take(&mut self, from: Source, asks: bool) -> Option<u64> {
+        let asks = asks && (self.turn.may_be_asked() || self.numbers.in_a_row);
         let g = match from {
-            Source::GlobalTurn if !self.turn.is_global(Every::new(self.numbers.every)) => None,
+            Source::GlobalTurn if !self.turn.is_global(Every::new(self.numbers.every)) && !asks => None,
             Source::GlobalTurn => self.take_share(self.local.len()),
             Source::Local => self.local.get(&mut self.turn, self.numbers.at_most),
             Source::Steal | Source::Extra => None,
@@ -190,7 +207,7 @@ impl OneP {
 }
 
 /// Each G leaves the global queue within `every * (d+1)` dispatches; and the ring within `(d+1)(K+1)` local dispatches,
-/// plus one global one for each `every - 1` of these, or part of them.
+/// plus one global one for each `every - 1` of these, or part of them; plus two before each if turns are asked for.
 fn within_bounds(numbers: Numbers, ops: &[Op]) -> Result<Tally, Broken> {
     let mut p = OneP::new(numbers);
     let mut seen = Tally::default();
@@ -198,13 +215,17 @@ fn within_bounds(numbers: Numbers, ops: &[Op]) -> Result<Tally, Broken> {
     let (mut in_ring, mut in_ring_total) = (Deadlines::of("the ring, locally,"), Deadlines::of("the ring"));
     let (mut local, mut all) = (0, 0);
     let every = numbers.every as usize;
+    let asks = ops.contains(&Op::DispatchAtTurn);
     for (number, &op) in (1..).zip(ops) {
         match op {
             Op::PutNext => p.put(number, true),
             Op::Put => p.put(number, false),
             Op::PutGlobal => p.put_global(number),
-            Op::Dispatch => {
-                let Some((_, from)) = p.dispatch() else { continue };
+            Op::Dispatch | Op::DispatchAtTurn => {
+                let asks = op == Op::DispatchAtTurn;
+                let is_by_count = p.turn.is_global(Every::new(numbers.every));
+                let Some((_, from)) = p.dispatch_at(asks) else { continue };
+                seen.note_if(asks && !is_by_count && from == Source::GlobalTurn, "a turn was asked for");
                 all += 1;
                 local += usize::from(from == Source::Local);
                 seen.note_if(from == Source::GlobalTurn, "the global queue had its turn");
@@ -226,7 +247,7 @@ fn within_bounds(numbers: Numbers, ops: &[Op]) -> Result<Tally, Broken> {
         for (d, &g) in ring.iter().enumerate() {
             let bound = (d + 1) * (numbers.at_most as usize + 1);
             in_ring.enter(g, local, bound);
-            in_ring_total.enter(g, all, bound + bound.div_ceil(every - 1));
+            in_ring_total.enter(g, all, bound + if asks { 2 * bound } else { bound.div_ceil(every - 1) });
         }
     }
     Ok(seen)
@@ -265,6 +286,21 @@ mod overtaking_is_bounded {
     fn by_one_p_with_the_default_numbers() {
         let seen = check(CASES, vec(op(), 0..800), |ops| within_bounds(GO, &ops));
         seen.must_have(&["the global queue had its turn", "a G left the global queue at the last moment"]);
+    }
+
+    #[test]
+    fn by_one_p_for_which_turns_are_asked_for() {
+        let seen =
+            check(CASES, (numbers(), vec(op_with_turns(), 0..400)), |(numbers, ops)| within_bounds(numbers, &ops));
+        seen.must_have(&["a turn was asked for", "a G left the ring at the last moment"]);
+    }
+
+    #[test]
+    fn and_not_if_turns_that_are_asked_for_follow_each_other() {
+        let wrong = Numbers { in_a_row: true, at_most: 0, ring: 4, ..GO };
+        let ops = || prop_oneof![1 => Just(Op::Put), 2 => Just(Op::PutGlobal), 3 => Just(Op::DispatchAtTurn)];
+        refute(CASES, vec(ops(), 0..100), |ops| within_bounds(wrong, ops));
+        check(CASES, vec(ops(), 0..100), |ops| within_bounds(Numbers { in_a_row: false, ..wrong }, &ops));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::runtime::exec::sources::sources;
 #[cfg(all(unix, feature = "signal"))]
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::exec::time_here;
+use crate::runtime::exec::turn_pace::Turns;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim::{self, sim_host::Sim};
 use crate::runtime::host::thread_config::{Plan, ThreadConfig};
@@ -90,6 +91,7 @@ impl Builder {
             stacks,
             poller,
             detached_tasks: DetachedTasks::new(config.capacity(), preempts),
+            turns: Turns::new(if H::IS_SIMULATED || config.global_every == 0 { 0 } else { self.turn_every }),
             watch: self.watchers.open(runtime_id, &config)?,
         };
         let shared = Shared::new(parts).map_err(|error| BuildError::Poller(error.raw_os_error()))?;

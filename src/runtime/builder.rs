@@ -4,7 +4,9 @@ mod paused;
 #[cfg(all(unix, feature = "signal"))]
 mod sigquit;
 mod threads;
+mod turns;
 
+use crate::host::Nanos;
 use crate::kernel::protocol::sources::SearchOrder;
 use crate::kernel::sched::config::Config;
 use crate::runtime::exec::goroutine::stack::Stacks;
@@ -20,6 +22,9 @@ use std::sync::Arc;
 
 /// The default limit of threads for preempted tasks. Go: 10,000 threads in all.
 const PREEMPTED_THREADS: usize = 10_000;
+
+/// The default of [`turn_every`](Builder::turn_every).
+const TURN_EVERY: Nanos = 200_000;
 
 /// How a [`Runtime`](crate::Runtime) shall be. Every number has a default.
 ///
@@ -57,6 +62,7 @@ const PREEMPTED_THREADS: usize = 10_000;
 ///     .order(SearchOrder::default())
 ///     .inherit_at_most(16)
 ///     .global_every(61)
+///     .turn_every(Duration::from_micros(200))
 ///     .peek_every(Duration::from_millis(1))
 ///     .steal_passes(4)
 ///     .poller(spinpark::Poller::Auto)
@@ -80,6 +86,7 @@ pub struct Builder {
     pub(super) max_threads: Option<usize>,
     pub(super) detects_deadlock: bool,
     pub(super) is_timed: bool,
+    pub(super) turn_every: Nanos,
     pub(super) preempts: bool,
     /// Have closures stacks of their own?
     pub(super) is_stackful: bool,
@@ -99,6 +106,7 @@ impl Builder {
             max_threads: None,
             detects_deadlock: true,
             is_timed: false,
+            turn_every: TURN_EVERY,
             preempts: true,
             is_stackful: false,
             goroutine_stack: Stacks::DEFAULT,
@@ -146,22 +154,6 @@ impl Builder {
     /// inside a task, last. Default 16; 0: none, so that tasks run in order. Go bounds the time instead.
     pub fn inherit_at_most(mut self, k: u32) -> Self {
         self.config.inherit_at_most = k;
-        self
-    }
-
-    /// One dispatch in this many looks first into the global queue, and at timers and, [now and then](Builder::peek_every), sockets,
-    /// so that a P with work of its own does not starve them. Default 61, as Go's; 0: never. With 1, a submitter that keeps the global
-    /// queue filled starves the local ones.
-    pub fn global_every(mut self, n: u32) -> Self {
-        self.config.global_every = n;
-        self
-    }
-
-    /// How long Ps that all have work leave the sockets alone: then one looks, at the [global queue's turn](Builder::global_every).
-    /// A P without work looks at once. Default 1 ms; 0: at each turn. A smaller value does not help: a thread busy with fresh
-    /// socket events never gets round to stealing older tasks.
-    pub fn peek_every(mut self, time: Duration) -> Self {
-        self.config.peek_every = duration::nanos(time);
         self
     }
 

@@ -7,6 +7,7 @@ use crate::runtime::exec::goroutine::stack::Stacks;
 use crate::runtime::exec::idle::IdleWork;
 use crate::runtime::exec::owned::OwnedTasks;
 use crate::runtime::exec::preempt::DetachedTasks;
+use crate::runtime::exec::turn_pace::Turns;
 use crate::runtime::exec::wait_graph::WaitGraph;
 #[cfg(feature = "tokio-context")]
 use crate::runtime::guarded::guarded;
@@ -56,6 +57,8 @@ pub(super) struct Shared {
     /// tokio's runtime beside it, if one is needed.
     #[cfg(feature = "tokio-context")]
     pub(super) companion: Companion,
+    /// When its threads ask for turns of the global queue.
+    pub(super) turns: Arc<Turns>,
     /// Its observers, if there are any.
     watch: Option<Box<Watch>>,
 }
@@ -71,6 +74,7 @@ pub(super) struct Parts {
     pub(super) stacks: Option<Arc<Stacks>>,
     pub(super) poller: Poller,
     pub(super) detached_tasks: DetachedTasks,
+    pub(super) turns: Turns,
     pub(super) watch: Option<Box<Watch>>,
 }
 
@@ -88,6 +92,7 @@ impl Shared {
             stacks,
             poller,
             detached_tasks,
+            turns,
             watch,
         } = parts;
         let timers = Arc::new(TimerQueue::new(procs));
@@ -110,6 +115,7 @@ impl Shared {
             detached_tasks,
             #[cfg(feature = "tokio-context")]
             companion: Companion::new(),
+            turns: Arc::new(turns),
             watch,
         })
     }

@@ -56,6 +56,17 @@ impl<H: Host> CurrentWorker<H> {
         Some((CurrentWorker { sched, worker }, task, address))
     }
 
+    /// The same; and before that it `is_turn` of the global queue, timers and sockets.
+    #[inline]
+    pub(in crate::runtime) fn next_at_turn(self, is_turn: bool) -> Option<(Self, Task, usize)> {
+        if !is_turn {
+            return self.next();
+        }
+        let CurrentWorker { sched, worker } = self;
+        let (worker, (task, address)) = sched.next_turn(worker)?;
+        Some((CurrentWorker { sched, worker }, task, address))
+    }
+
     /// The task at this address is about to run. `Some`: report when it has.
     #[inline(always)]
     pub(in crate::runtime) fn begins(&self, address: u64) -> Option<Nanos> {

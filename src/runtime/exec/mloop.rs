@@ -18,6 +18,7 @@ use crate::runtime::exec::polling;
 use crate::runtime::exec::scheduler::{Kernel, Scheduler};
 use crate::runtime::exec::task::Task;
 use crate::runtime::exec::thread_hooks::ThreadHooks;
+use crate::runtime::exec::turn_pace::TurnPace;
 use crate::runtime::guarded::guarded;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::signal::{self, Interrupted};
@@ -76,11 +77,16 @@ impl Interrupted for OnThread<'_> {
 
 impl Context {
     fn schedule<H: Platform, const IS_SEEN: bool>(&self, mut current: CurrentWorker<H>) {
-        while let Some((next, task, address)) = current.next() {
+        let (mut pace, mut is_turn) = (TurnPace::new(Arc::clone(&current.shared().turns), H::now()), false);
+        while let Some((next, task, address)) = current.next_at_turn(is_turn) {
             self.takes(next);
             self.execute::<H, IS_SEEN>(task, address);
             // As long as there are tasks of the same P, it stays where it is.
             while !self.locks.get().is_locked()
+                && {
+                    is_turn = pace.is_due(H::now);
+                    !is_turn
+                }
                 && let Some((task, address)) = self.next_local::<H>()
             {
                 self.execute::<H, IS_SEEN>(task, address);

@@ -62,6 +62,7 @@ pub(super) mod tasks;
 pub(super) mod thread_hooks;
 pub(super) mod thread_lock;
 pub(super) mod time_here;
+pub(super) mod turn_pace;
 pub(super) mod unwind;
 pub(super) mod wait_graph;
 pub(super) mod waits;

@@ -114,6 +114,13 @@ impl<H: Host> Scheduler<H> {
         Some((worker, unsafe { Task::from_g(g) }))
     }
 
+    /// The same, at a turn of the global queue, timers and sockets.
+    pub(super) fn next_turn(&self, worker: Worker) -> Option<(Worker, (Task, usize))> {
+        let (worker, g) = self.0.next_turn(worker)?;
+        // SAFETY: as in `next`.
+        Some((worker, unsafe { Task::from_g(g) }))
+    }
+
     /// Waits for the tasks that run, and gives back those that are queued.
     pub(super) fn close(&self) -> Vec<Task> {
         let left = self.0.close().into_iter();

@@ -10,6 +10,7 @@ use crate::runtime::exec::context::Context;
 use crate::runtime::exec::owned::OwnedTasks;
 use crate::runtime::exec::platform::Platform;
 use crate::runtime::exec::pollers::collect;
+use crate::runtime::exec::turn_pace::Turns;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::io::reactor::Reactor;
 use crate::runtime::shared::Shared;
@@ -26,13 +27,14 @@ pub(in crate::runtime) fn sources<H: Platform>(
 ) -> impl FnOnce(&work_source::Waker) -> (Sources, Box<dyn Poller>) + use<H> {
     let (runtime_id, timers, owned_tasks) =
         (shared.runtime_id, Arc::clone(&shared.timers), Arc::clone(&shared.owned_tasks));
-    let reactor = Arc::clone(&shared.reactor);
+    let (reactor, turns) = (Arc::clone(&shared.reactor), Arc::clone(&shared.turns));
     hook_in(runtime_id, &timers, &reactor);
     move |waker| {
         timers.open(waker);
         let (waker, looked) = (waker.clone(), AtomicU64::new(0));
         let poller = H::poller(Arc::clone(&reactor), Arc::clone(&timers));
-        let source = TimerSource::<H> { runtime_id, timers, owned_tasks, reactor, waker, looked, host: PhantomData };
+        let source =
+            TimerSource::<H> { runtime_id, timers, owned_tasks, reactor, turns, waker, looked, host: PhantomData };
         (vec![Box::new(source)], poller)
     }
 }
@@ -59,6 +61,7 @@ struct TimerSource<H> {
     timers: Arc<TimerQueue>,
     owned_tasks: Arc<OwnedTasks>,
     reactor: Arc<Reactor>,
+    turns: Arc<Turns>,
     waker: work_source::Waker,
     /// When it was last looked at whether everything is at rest.
     looked: AtomicU64,
@@ -93,6 +96,7 @@ impl<H: Platform> WorkSource for TimerSource<H> {
     /// The monitor looks whether a thread in `block_on` waits for ever. It does so for some time after the last M has fallen asleep,
     /// and not each time one does: that thread would be woken by every message that comes to an idle runtime from outside.
     fn tick(&self, now: Nanos) {
+        self.turns.tick();
         // Relaxed: the monitor's alone.
         if now.saturating_sub(self.looked.load(Relaxed)) < LOOK {
             return;

@@ -116,6 +116,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo peers yield spawn --rounds 31", No(PEERS)),
     ("cargo bench --manifest-path benches/peers/Cargo.toml --", No(PEERS)),
     ("cargo bench --bench hogs", No(BENCH)),
+    ("cargo bench --bench hogs turns", No(BENCH)),
     ("cargo bench --bench seeing", No(BENCH)),
     ("cargo bench --bench instructions", No(BENCH)),
     ("cargo bench --bench system_calls", InCi("cargo bench --bench system_calls")),

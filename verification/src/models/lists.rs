@@ -247,6 +247,7 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4, 12, 13, 25, 30, 31, 32, 33, 34],
         must_reach: ["found at the global queue's turn", "found locally", "found in the global queue",
             "found in the source", "stolen", "several were stolen", "runnext was stolen", "runnext had its turns", "nothing may overtake", "a share was more than one",
+            "a turn was asked for", "a turn that was asked for was not due", "what a turn found that was asked for runs next",
             "spilled", "a start was refused", "there could be no more Ms", "the source was emptied at the global queue's turn",
             "the monitor tried again to get an M", "the first M was refused"],
         runs: [sampled(Engine::Random, 1_000)]),

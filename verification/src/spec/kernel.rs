@@ -11,6 +11,7 @@ use spinpark_kernel::protocol::sysmon::CALM;
 use spinpark_kernel::protocol::work_source::Waker;
 use spinpark_kernel::sched::sysmon::SysmonTicks;
 use spinpark_kernel::sched::{Sched, Sources};
+use spinpark_kernel::types::g::G;
 use spinpark_kernel::types::m::MId;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
@@ -25,7 +26,11 @@ fn live(sched: &S, worker: Worker) {
 
 /// With a P, `m` looks for a G; without, it has ended.
 fn look(sched: &S, m: MId, worker: Option<Worker>) {
-    if let Some((worker, g)) = worker.and_then(|worker| sched.next(worker)) {
+    finds(sched, m, worker.and_then(|worker| sched.next(worker)));
+}
+
+fn finds(sched: &S, m: MId, found: Option<(Worker, G)>) {
+    if let Some((worker, g)) = found {
         sched.observer().put(Who::M(m.index()), Role::Runs(worker, g));
     }
 }
@@ -130,6 +135,7 @@ impl Kernel {
             What::Ready(m)
             | What::Next(m)
             | What::NextLocal(m)
+            | What::NextTurn(m)
             | What::GoYield(m)
             | What::Yield(m)
             | What::YieldBound(m)
@@ -257,6 +263,7 @@ impl Kernel {
                     Role::Runs(worker, own)
                 }
                 What::Next(_) => return look(sched, id, Some(worker)),
+                What::NextTurn(_) => return finds(sched, id, sched.next_turn(worker)),
                 What::NextLocal(_) => match sched.next_local(&worker) {
                     Some(next) => Role::Runs(worker, next),
                     None => return look(sched, id, Some(worker)),

@@ -14,6 +14,8 @@ pub(super) struct Looker {
     pub(super) m: usize,
     pub(super) p: usize,
     pub(super) spins: bool,
+    /// A turn of the global queue is asked for.
+    pub(super) asks: bool,
 }
 
 /// What came of giving up.
@@ -38,7 +40,7 @@ impl Model {
     /// `m`, which had none, has this P, and looks.
     pub(super) fn look_with(&mut self, m: usize, p: usize, spins: bool) {
         self.got(m, p, spins);
-        self.look(Looker { m, p, spins });
+        self.look(Looker { m, p, spins, asks: false });
     }
 
     fn got(&mut self, m: usize, p: usize, spins: bool) {
@@ -62,7 +64,7 @@ impl Model {
                     GaveUp::Let { sought } => match self.look_once_more(m, sought) {
                         Slept::Run { p, spins } => {
                             self.got(m, p, spins);
-                            looker = Looker { m, p, spins };
+                            looker = Looker { m, p, spins, asks: false };
                             continue;
                         }
                         Slept::Sleeps => return,
@@ -83,7 +85,7 @@ impl Model {
                     match self.rest(m) {
                         Slept::Run { p, spins } => {
                             self.got(m, p, spins);
-                            looker = Looker { m, p, spins };
+                            looker = Looker { m, p, spins, asks: false };
                         }
                         Slept::Sleeps => return,
                         Slept::Exit => return self.exited(m),
@@ -98,7 +100,7 @@ impl Model {
     pub(super) fn next_local(&mut self, m: usize, p: usize) {
         if !self.is_wanted()
             && !self.ms[m].is_detached
-            && !self.is_globals_turn(p)
+            && !self.is_globals_turn(p, false)
             && let Some((item, next)) = self.take_local(p)
         {
             self.ps[p].is_needspinning = false;
@@ -114,7 +116,7 @@ impl Model {
                 }
             }
         }
-        self.look(Looker { m, p, spins: false });
+        self.look(Looker { m, p, spins: false, asks: false });
     }
 
     /// To run next; what was to run next before goes behind the others.
@@ -168,56 +170,13 @@ impl Model {
     fn take(&mut self, looker: &mut Looker, from: Source) -> Option<(Item, bool)> {
         let p = looker.p;
         let item = match from {
-            Source::GlobalTurn => self.take_turn(p),
+            Source::GlobalTurn => self.take_turn(*looker),
             Source::Local => return self.take_local(p),
             Source::Global => self.take_share(p, 0),
             Source::Extra => self.take_arrived(p),
             Source::Steal => self.steal(looker),
         };
         item.map(|item| (item, false))
-    }
-
-    fn is_globals_turn(&self, p: usize) -> bool {
-        let every = self.numbers.global_every;
-        every != 0 && self.ps[p].dispatches.is_multiple_of(every) && !self.is(Wrong::NoGlobalTurn)
-    }
-
-    fn take_turn(&mut self, p: usize) -> Option<Item> {
-        if !self.is_globals_turn(p) {
-            return None;
-        }
-        if !self.is(Wrong::LeavesTheSourceAtTheTurn) {
-            self.empty_the_source(p);
-        }
-        let waiting = self.ps[p].len();
-        let shared = self.take_share(p, waiting);
-        self.seen.note_if(shared.is_some() && waiting > 0, "a share was taken in turn, into a ring that held some");
-        shared
-    }
-
-    /// What the source gives at once goes into the ring.
-    fn empty_the_source(&mut self, p: usize) {
-        let mut any = false;
-        if self.has_arrived() {
-            self.seen.note("the source was emptied at the global queue's turn");
-            let gs = self.give(Some(p));
-            any |= !gs.is_empty();
-            self.put_all(p, gs);
-        }
-        if let Some(gs) = self.peek() {
-            any |= !gs.is_empty();
-            self.put_all(p, gs);
-        }
-        if any {
-            self.wakep();
-        }
-    }
-
-    fn put_all(&mut self, p: usize, gs: Vec<u64>) {
-        for item in gs.into_iter().map(Item::G) {
-            self.events.push(Ev::Queued(Some(p), item));
-            self.put(p, item);
-        }
     }
 
     /// `runnext`, unless it had its turns and others wait; then the ring.
@@ -235,12 +194,12 @@ impl Model {
             p.inherited += 1;
             p.next.take()?
         };
-        p.dispatches += 1;
+        p.counts(false);
         Some((item, from_next))
     }
 
     /// A fair share: the first to run, the others into the ring, up to its half. In it, and to run next, `local` wait.
-    fn take_share(&mut self, p: usize, local: usize) -> Option<Item> {
+    pub(super) fn take_share(&mut self, p: usize, local: usize) -> Option<Item> {
         let room = (self.numbers.ring() / 2).saturating_sub(local).max(1);
         let room = if self.is(Wrong::ShareWithoutBound) { usize::MAX } else { room };
         let waiting = self.global.len();
@@ -249,7 +208,7 @@ impl Model {
         self.seen.note_if(share > 1, "a share was more than one");
         let rest = self.global.drain(..share - 1);
         self.ps[p].ring.extend(rest);
-        self.ps[p].dispatches += 1;
+        self.ps[p].counts(true);
         Some(first)
     }
 
@@ -268,7 +227,7 @@ impl Model {
         if has_more {
             self.wakep();
         }
-        self.ps[p].dispatches += 1;
+        self.ps[p].counts(true);
         Some(first)
     }
 
@@ -306,7 +265,8 @@ impl Model {
                 }
                 if let Some((item, gs)) = self.steal_from(victim, looker.p, is_last) {
                     self.events.push(Ev::Stole { m: looker.m, p: looker.p, victim, gs });
-                    (self.ps[looker.p].dispatches, self.ps[looker.p].inherited) = (self.ps[looker.p].dispatches + 1, 0);
+                    self.ps[looker.p].counts(false);
+                    self.ps[looker.p].inherited = 0;
                     return Some(item);
                 }
             }
@@ -345,7 +305,7 @@ impl Model {
 
     /// Nothing was found. The P is let go of, unless something speaks against it.
     fn give_up(&mut self, looker: &mut Looker) -> GaveUp {
-        let Looker { m, p, spins } = *looker;
+        let Looker { m, p, spins, .. } = *looker;
         if self.is_closed || self.is_stopping {
             if self.is_closed {
                 let gs = self.ps[p].empty();

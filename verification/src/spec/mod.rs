@@ -9,6 +9,7 @@
 //! | `moves` | what can be moved, what happens, what is seen |
 //! | `model` | the lists |
 //! | `look` | how an M looks for a G: the order of the places |
+//! | `turn` | the global queue's turn |
 //! | `hands` | whose P is whose: waking, sleeping, handing on, deadlock |
 //! | `away` | system calls, bound Gs, and the monitor's rule |
 //! | `elsewhere` | timers, the poller, and the monitor's thread |
@@ -29,6 +30,7 @@ mod model;
 mod moves;
 mod play;
 mod sum;
+mod turn;
 mod witness;
 mod world;
 mod wrong;

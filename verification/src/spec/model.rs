@@ -95,6 +95,11 @@ pub(super) struct P {
     pub(super) ring: VecDeque<Item>,
     pub(super) dispatches: u32,
     pub(super) inherited: u32,
+    /// Was the last G that it dispatched the global queue's, or the source's?
+    pub(super) was_global: bool,
+    /// Only with a rule that is wrong.
+    pub(super) is_asked_for_ever: bool,
+    pub(super) skips_a_turn: bool,
     pub(super) is_needspinning: bool,
     /// The M that has left it in a system call; and how often it was taken out of one.
     pub(super) in_call_of: Option<usize>,
@@ -102,6 +107,12 @@ pub(super) struct P {
 }
 
 impl P {
+    /// A G is about to run.
+    pub(super) fn counts(&mut self, is_global: bool) {
+        self.dispatches += 1;
+        self.was_global = is_global;
+    }
+
     pub(super) fn len(&self) -> usize {
         self.ring.len() + usize::from(self.next.is_some())
     }

@@ -116,6 +116,8 @@ pub enum What {
     Next(usize),
     /// The same, but first by the shortest way.
     NextLocal(usize),
+    /// The same, and a turn of the global queue is asked for.
+    NextTurn(usize),
     /// The G of the M goes behind what waits under the same P; what is next?
     GoYield(usize),
     /// The G of the M goes behind all others; what is next?
@@ -177,7 +179,8 @@ impl What {
         match self {
             What::GoOn(who) | What::Stir(who) | What::Stop(who) | What::Start(who) => Some(who),
             What::Resize(who, _) | What::ForEachP(who) => Some(who),
-            What::Ready(m) | What::Next(m) | What::NextLocal(m) | What::GoYield(m) | What::Yield(m) => Some(Who::M(m)),
+            What::Ready(m) | What::Next(m) | What::NextLocal(m) | What::NextTurn(m) => Some(Who::M(m)),
+            What::GoYield(m) | What::Yield(m) => Some(Who::M(m)),
             What::YieldBound(m) | What::Enter(m) | What::Interrupt(m) | What::Block(m) => Some(Who::M(m)),
             What::EnterDetached(m, _) | What::Exit(m) | What::ExitBound(m) | What::Park(m, _) => Some(Who::M(m)),
             What::End(m) | What::Timer(Some(m), _) | What::Await(Some(m), _) => Some(Who::M(m)),

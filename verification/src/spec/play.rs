@@ -54,6 +54,7 @@ impl Model {
             What::Ready(m)
             | What::Next(m)
             | What::NextLocal(m)
+            | What::NextTurn(m)
             | What::GoYield(m)
             | What::Yield(m)
             | What::YieldBound(m)
@@ -128,18 +129,19 @@ impl Model {
                 }
                 self.wake_another();
             }
-            What::Next(_) => self.look(Looker { m, p, spins: false }),
+            What::Next(_) => self.look(Looker { m, p, spins: false, asks: false }),
+            What::NextTurn(_) => self.look(Looker { m, p, spins: false, asks: true }),
             What::NextLocal(_) => self.next_local(m, p),
             What::GoYield(_) => {
                 self.events.push(Ev::Queued(Some(p), Item::G(g)));
                 self.put(p, Item::G(g));
-                self.look(Looker { m, p, spins: false });
+                self.look(Looker { m, p, spins: false, asks: false });
             }
             What::Yield(_) => {
                 self.events.push(Ev::Queued(None, Item::G(g)));
                 self.global.push_back(Item::G(g));
                 self.wake_another();
-                self.look(Looker { m, p, spins: false });
+                self.look(Looker { m, p, spins: false, asks: false });
             }
             What::YieldBound(_) => self.yield_bound(m, g, p),
             What::Enter(_) => {
@@ -212,7 +214,8 @@ impl Model {
             What::Begin => !self.is_closed,
             What::LookForDeadlock => true,
             What::EnterDetached(m, _) => is_away(m) && self.ms[m].is_detached,
-            What::Next(m) | What::NextLocal(m) | What::Yield(m) | What::GoYield(m) | What::YieldBound(m) => runs(m),
+            What::Next(m) | What::NextLocal(m) | What::NextTurn(m) => runs(m),
+            What::Yield(m) | What::GoYield(m) | What::YieldBound(m) => runs(m),
             What::Enter(m) | What::Interrupt(m) | What::Block(m) | What::Park(m, _) | What::End(m) => runs(m),
             What::Exit(m) | What::ExitBound(m) => is_away(m),
             What::ReadyBound(m) => self.ms.get(m).is_some_and(|m| m.at != At::Nowhere),
@@ -246,7 +249,7 @@ impl Model {
         }
         for m in 0..self.numbers.ms() {
             all.extend([What::Ready(m), What::Next(m), What::Yield(m), What::YieldBound(m), What::ReadyBound(m)]);
-            all.extend([What::NextLocal(m), What::GoYield(m), What::Interrupt(m)]);
+            all.extend([What::NextLocal(m), What::NextTurn(m), What::GoYield(m), What::Interrupt(m)]);
             all.extend([What::Enter(m), What::Block(m), What::Exit(m), What::ExitBound(m), What::End(m)]);
             all.extend([What::Park(m, Wake::Inside), What::Park(m, Wake::Outside)]);
             all.extend([What::EnterDetached(m, false), What::EnterDetached(m, true)]);
@@ -273,6 +276,7 @@ impl Model {
             What::GoOn(_) => return 12,
             What::Next(_) => return 6,
             What::NextLocal(_) => return 3,
+            What::NextTurn(_) => return 1,
             What::Exit(_) => return 3,
             What::Start(_) => return 6,
             What::Refuse(0) => return 4,

@@ -12,6 +12,16 @@ pub enum Wrong {
     StealsRunnextAtOnce,
     /// The global queue has no turn of its own.
     NoGlobalTurn,
+    /// A turn that is asked for is not taken.
+    AskedTurnIsNotTaken,
+    /// Turns that are asked for serve the global queue twice in a row.
+    TwoAskedTurnsInARow,
+    /// A turn that was asked for once stays asked for, whichever M has the P.
+    AskedTurnStaysAskedFor,
+    /// A turn that was asked for takes the place of the next by count, which comes later than promised.
+    AskedTurnReplacesTheNext,
+    /// What a turn finds that is asked for waits behind what runs for long.
+    AskedTurnQueuesAll,
     /// `runnext` comes first, however often it did. (Go's.)
     RunnextWithoutBound,
     /// A share of the global queue may be more than half a ring.
@@ -58,11 +68,16 @@ pub enum Wrong {
 
 impl Wrong {
     /// All of them.
-    pub const ALL: [Wrong; 25] = [
+    pub const ALL: [Wrong; 30] = [
         Wrong::StealsHalfRoundedDown,
         Wrong::RunsTheLastItStole,
         Wrong::StealsRunnextAtOnce,
         Wrong::NoGlobalTurn,
+        Wrong::AskedTurnIsNotTaken,
+        Wrong::TwoAskedTurnsInARow,
+        Wrong::AskedTurnStaysAskedFor,
+        Wrong::AskedTurnReplacesTheNext,
+        Wrong::AskedTurnQueuesAll,
         Wrong::RunnextWithoutBound,
         Wrong::ShareWithoutBound,
         Wrong::WakesWhoSleepsLongest,

@@ -18,6 +18,7 @@ const OUTSIDE: &[(&str, usize, &str)] = &[
         "figures; the thread numbers of Ms, which a signal may be late for; the count of detached \
         tasks, which is waited for under a lock with a condition variable",
     ),
+    ("runtime/exec/turn_pace.rs", 3, "the monitor's ticks, counted: a hint to read the clock"),
     ("runtime/exec/why.rs", 3, "what a task waits for, in one word, for the text of an error"),
     ("runtime/exec/sources.rs", 2, "the monitor's alone: when it has looked last"),
     ("runtime/host/cores.rs", 1, "the seam itself: what `Host` is on cores"),

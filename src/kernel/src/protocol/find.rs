@@ -40,6 +40,8 @@ pub struct Worker {
     /// Is the M counted as detached? Its G lost the P once, or yielded it on this thread, and has it again: the M serves no
     /// other G until this one has left it.
     pub(crate) is_detached: bool,
+    /// The embedder asks for a turn of the global queue: [`next_turn`](crate::sched::Sched::next_turn), which begins and ends with it.
+    pub(crate) asks_turn: bool,
     /// Whose M it is.
     pub(crate) sched: usize,
 }
@@ -99,12 +101,12 @@ fn search(worker: &mut Worker, sources: &[Source], others: &impl Neighbours) -> 
 impl Worker {
     /// With a G.
     pub(crate) fn new(sched: usize, m: MId, p: OwnedP, is_detached: bool) -> Worker {
-        Worker { m, p, token: None, is_detached, sched }
+        Worker { m, p, token: None, is_detached, asks_turn: false, sched }
     }
 
     /// Without one: it looks for it next.
     pub(crate) fn woken(sched: usize, m: MId, p: OwnedP, token: Option<SpinningToken>) -> Worker {
-        Worker { m, p, token, is_detached: false, sched }
+        Worker { m, p, token, is_detached: false, asks_turn: false, sched }
     }
 
     /// For an M that gives its P away while it has a G. The caller has seen to `is_detached`.

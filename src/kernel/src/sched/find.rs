@@ -14,9 +14,7 @@ use crate::queues::runq::Spilled;
 use crate::sched::Sched;
 use crate::sched::central::Central;
 use crate::sched::observer::{Event, Observer};
-use crate::types::g::G;
-use crate::types::m::{MId, NextP, SpinningToken};
-use crate::types::p::{PId, Turn};
+use crate::types::{g::G, m::MId, m::NextP, m::SpinningToken, p::PId, p::Turn};
 use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -47,7 +45,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// What the search would find in its first two places, which are the same in every order, without the rest of it.
     #[inline]
     pub(super) fn take_first(&self, worker: &Worker) -> Option<G> {
-        if self.wanted.any() || worker.token.is_some() || worker.is_detached || self.is_globals_turn(worker.p.id()) {
+        if self.wanted.any() || worker.token.is_some() || worker.is_detached || self.is_globals_turn(worker) {
             return None;
         }
         let (g, next) = self.take_local(worker.p.id())?;
@@ -114,9 +112,12 @@ impl<H: Host, O: Observer> Sched<H, O> {
         None
     }
 
-    pub(crate) fn is_globals_turn(&self, p: PId) -> bool {
+    /// By count; or the embedder asks for a turn, and the last dispatch was none of the global queue's.
+    #[inline(always)]
+    pub(crate) fn is_globals_turn(&self, worker: &Worker) -> bool {
         // Relaxed: written by the owner of the P, which is us.
-        self.proc(p).turn.load(Relaxed).is_global(self.every)
+        let turn = self.proc(worker.p.id()).turn.load(Relaxed);
+        turn.is_global(self.every) || worker.asks_turn && turn.may_be_asked()
     }
 
     fn dispatch(&self, p: PId, count: fn(&mut Turn)) {
@@ -138,7 +139,7 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
         }
         let mut next = false;
         let g = match from {
-            Source::GlobalTurn if !self.is_globals_turn(worker.p.id()) => None,
+            Source::GlobalTurn if !self.is_globals_turn(worker) => None,
             Source::Global if self.global_len.peek() == 0 => None,
             Source::GlobalTurn => {
                 self.take_turn(worker);

@@ -23,13 +23,8 @@ use crate::sched::config::{Config, ConfigError};
 use crate::sched::netpoll::ParkerPoller;
 use crate::sched::observer::{Event, Observer};
 use crate::sched::proc::Proc;
-use crate::types::g::G;
-use crate::types::m::{M, MId, NextP};
-use crate::types::p::{Every, PId};
-use crate::types::token;
-use alloc::boxed::Box;
-use alloc::sync::{Arc, Weak};
-use alloc::vec::Vec;
+use crate::types::{g::G, m::M, m::MId, m::NextP, p::Every, p::PId, token};
+use alloc::{boxed::Box, sync::Arc, sync::Weak, vec::Vec};
 use core::sync::atomic::Ordering::Relaxed;
 use crossbeam_utils::CachePadded;
 
@@ -148,18 +143,41 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub fn next(self: &Arc<Self>, mut worker: Worker) -> Option<(Worker, G)> {
         self.serves(&mut worker);
         loop {
-            let (found, g) = match self.take_first(&worker) {
+            let (mut found, g) = match self.take_first(&worker) {
                 Some(g) => (worker, g),
                 None => {
                     let found = protocol::find::find_runnable(worker, self.config.order.sources(), self);
                     found.map_err(|m| self.exited(m)).ok()?
                 }
             };
+            found.asks_turn = false;
             match g.bound() {
                 None => return Some((found, g)),
                 Some(m) => worker = self.startlockedm(found, m)?,
             }
         }
+    }
+
+    /// The same, at a turn of the global queue, sources and poller, which the embedder asks for: Gs run for long under this P, so that
+    /// [`global_every`](config::Config::global_every) dispatches would take too long. The turns by count stay where they are. After a G
+    /// from the global queue it is not heeded, so that of three dispatches in a row one is of a G of the P's own, if it has any.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, mut worker| {
+    /// sched.ready(&mut worker, g(7));
+    /// let (mut worker, _) = sched.next(worker).expect("it is open");
+    /// sched.ready(&mut worker, g(8));
+    /// sched.submit(g(9)).expect("it is open");
+    /// let (worker, next) = sched.next_turn(worker).expect("it is open");
+    /// assert_eq!(next, g(9)); // `next` would give 8, but for one dispatch in 61
+    /// let (worker, next) = sched.next_turn(worker).expect("it is open");
+    /// assert_eq!(next, g(8)); // 9 came from the global queue
+    /// # worker }) }
+    /// ```
+    #[must_use = "the worker and its G are in it"]
+    pub fn next_turn(self: &Arc<Self>, mut worker: Worker) -> Option<(Worker, G)> {
+        worker.asks_turn = true;
+        self.next(worker)
     }
 
     /// Ends every M as soon as it has run the G it runs now, waits for that, and gives back the Gs that were never

@@ -20,11 +20,8 @@ use crate::protocol::work_source::Poller;
 use crate::sched::Sched;
 use crate::sched::central::Central;
 use crate::sched::observer::{Event, Observer};
-use crate::types::g::G;
-use crate::types::m::{MId, NextP};
-use crate::types::p::PId;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
+use crate::types::{g::G, m::MId, m::NextP, p::PId};
+use alloc::{sync::Arc, vec::Vec};
 
 impl<H: Host, O: Observer> Sched<H, O> {
     /// `m`, which has no P and is not spinning, waits in the poller or sleeps, until its `nextp` is set or it finds one.
@@ -122,13 +119,18 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// It is the turn of sources and poller: their Gs go into the ring of `worker`, which is busy.
+    /// It is the turn of sources and poller: their Gs go into the ring of `worker`, which is busy. At a turn that is asked for, the first
+    /// runs next, as if a G had readied it: those in the ring run for long.
     pub(crate) fn take_turn(self: &Arc<Self>, worker: &Worker) {
         let mut any = false;
         self.look_around(Some(worker.p.id()), &mut |g| {
+            let next = worker.asks_turn && !any && self.config.inherit_at_most > 0;
             any = true;
-            self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next: false });
-            self.queue(worker).put(g, |half, g| self.spill(half, g));
+            self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next });
+            match next {
+                true => self.queue(worker).put_next(g, |half, g| self.spill(half, g)),
+                false => self.queue(worker).put(g, |half, g| self.spill(half, g)),
+            }
         });
         if any {
             self.spinning.wakep(self);

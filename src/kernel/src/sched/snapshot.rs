@@ -11,8 +11,7 @@ use crate::host::Host;
 use crate::sched::Sched;
 use crate::sched::central::Central;
 use crate::sched::observer::Observer;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
+use alloc::{sync::Arc, vec::Vec};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// A scheduler at one moment, taken under its lock. What others own is a guess while they run.

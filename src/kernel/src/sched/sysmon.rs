@@ -21,10 +21,8 @@ use crate::protocol::sysmon::{Around, Observed, Pace, SysmonTick, Verdict};
 use crate::sched::Sched;
 use crate::sched::central::{Central, Monitor};
 use crate::sched::observer::{Event, Observer};
-use crate::types::m::NextP;
-use crate::types::p::PId;
-use alloc::boxed::Box;
-use alloc::sync::Arc;
+use crate::types::{m::NextP, p::PId};
+use alloc::{boxed::Box, sync::Arc};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// What the monitor remembers from tick to tick.

@@ -69,9 +69,13 @@ impl OwnedP {
 pub struct Turn {
     dispatches: u32,
     inherited: u32,
+    was_global: bool,
 }
 
 impl Turn {
+    /// 31 bits of its word count the dispatches in a row from `runnext`; the last one is `was_global`.
+    const MOST_INHERITED: u32 = u32::MAX >> 1;
+
     /// How many dispatches there were, modulo 2^32.
     #[inline(always)]
     pub fn dispatches(&self) -> u32 {
@@ -82,6 +86,13 @@ impl Turn {
     #[inline(always)]
     pub fn is_global(&self, every: Every) -> bool {
         every.divides(self.dispatches)
+    }
+
+    /// Is the coming dispatch a turn of the global queue if the embedder asks for one? Not two in a row, or a submitter that keeps the
+    /// global queue filled starves the ring.
+    #[inline(always)]
+    pub fn may_be_asked(&self) -> bool {
+        !self.was_global
     }
 
     /// May `runnext` be served before the ring?
@@ -100,7 +111,8 @@ impl Turn {
     #[inline(always)]
     pub fn from_runnext(&mut self) {
         self.dispatches = self.dispatches.wrapping_add(1);
-        self.inherited = self.inherited.saturating_add(1);
+        self.inherited = (self.inherited + 1).min(Turn::MOST_INHERITED);
+        self.was_global = false;
     }
 
     /// A G from the ring, this P's or another's, is about to run: the ring was served.
@@ -108,12 +120,14 @@ impl Turn {
     pub fn from_ring(&mut self) {
         self.dispatches = self.dispatches.wrapping_add(1);
         self.inherited = 0;
+        self.was_global = false;
     }
 
     /// A G from the global queue is about to run: that does not serve the ring, so the count in a row stands.
     #[inline(always)]
     pub fn from_global(&mut self) {
         self.dispatches = self.dispatches.wrapping_add(1);
+        self.was_global = true;
     }
 }
 
@@ -157,11 +171,12 @@ static_assertions::const_assert!(Every::new(12).divides(36) && !Every::new(12).d
 impl Value for Turn {
     #[inline(always)]
     fn into_word(self) -> u64 {
-        u64::from(self.dispatches) | u64::from(self.inherited) << 32
+        u64::from(self.dispatches) | u64::from(self.inherited) << 32 | u64::from(self.was_global) << 63
     }
     #[inline(always)]
     fn from_word(word: u64) -> Self {
-        Turn { dispatches: word as u32, inherited: (word >> 32) as u32 }
+        let inherited = (word >> 32) as u32 & Turn::MOST_INHERITED;
+        Turn { dispatches: word as u32, inherited, was_global: word >> 63 == 1 }
     }
 }
 

@@ -1,0 +1,76 @@
+//! The global queue's turn, which is the source's and the poller's too.
+
+use crate::spec::look::Looker;
+use crate::spec::model::Model;
+use crate::spec::moves::{Ev, Item};
+use crate::spec::wrong::Wrong;
+
+impl Model {
+    fn is_by_count(&self, p: usize) -> bool {
+        let every = self.numbers.global_every;
+        every != 0 && self.ps[p].dispatches.is_multiple_of(every) && !self.is(Wrong::NoGlobalTurn)
+    }
+
+    /// By count; or it is asked for, and the last G was none of the global queue's.
+    pub(super) fn is_globals_turn(&self, p: usize, asks: bool) -> bool {
+        let (is_by_count, p) = (self.is_by_count(p), &self.ps[p]);
+        let asks = asks && !self.is(Wrong::AskedTurnIsNotTaken) || p.is_asked_for_ever;
+        is_by_count && !p.skips_a_turn || asks && (!p.was_global || self.is(Wrong::TwoAskedTurnsInARow))
+    }
+
+    pub(super) fn take_turn(&mut self, looker: Looker) -> Option<Item> {
+        let p = looker.p;
+        if !self.is_globals_turn(p, looker.asks) {
+            self.ps[p].skips_a_turn &= !self.is_by_count(p);
+            self.seen
+                .note_if(looker.asks && !self.is(Wrong::AskedTurnIsNotTaken), "a turn that was asked for was not due");
+            return None;
+        }
+        self.seen.note_if(looker.asks && !self.is_by_count(p), "a turn was asked for");
+        self.ps[p].is_asked_for_ever |= looker.asks && self.is(Wrong::AskedTurnStaysAskedFor);
+        self.ps[p].skips_a_turn |= looker.asks && self.is(Wrong::AskedTurnReplacesTheNext);
+        if !self.is(Wrong::LeavesTheSourceAtTheTurn) {
+            self.empty_the_source(p, looker.asks);
+        }
+        let waiting = self.ps[p].len();
+        let shared = self.take_share(p, waiting);
+        self.seen.note_if(shared.is_some() && waiting > 0, "a share was taken in turn, into a ring that held some");
+        shared
+    }
+
+    /// What the source gives at once goes into the ring; the first runs next if the turn was asked for, and anything may overtake.
+    fn empty_the_source(&mut self, p: usize, asks: bool) {
+        let mut any = false;
+        let may_overtake = asks && self.numbers.inherit_at_most > 0 && !self.is(Wrong::AskedTurnQueuesAll);
+        if self.has_arrived() {
+            self.seen.note("the source was emptied at the global queue's turn");
+            let gs = self.give(Some(p));
+            any |= !gs.is_empty();
+            self.put_all(p, gs, may_overtake);
+        }
+        if let Some(gs) = self.peek() {
+            let next = may_overtake && !any;
+            any |= !gs.is_empty();
+            self.put_all(p, gs, next);
+        }
+        if any {
+            self.wakep();
+        }
+    }
+
+    fn put_all(&mut self, p: usize, gs: Vec<u64>, mut next: bool) {
+        for item in gs.into_iter().map(Item::G) {
+            match std::mem::take(&mut next) {
+                true => {
+                    self.seen.note("what a turn found that was asked for runs next");
+                    self.events.push(Ev::QueuedNext(p, item));
+                    self.put_next(p, item);
+                }
+                false => {
+                    self.events.push(Ev::Queued(Some(p), item));
+                    self.put(p, item);
+                }
+            }
+        }
+    }
+}
