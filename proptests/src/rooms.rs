@@ -1,7 +1,6 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
 pub mod cancellation;
-pub mod chan;
 pub mod globq;
 pub mod handoff;
 pub mod idle;
@@ -9,6 +8,7 @@ pub mod join_set;
 pub mod locked;
 pub mod netpoll;
 pub mod queue;
+pub mod queue_of_values;
 pub mod resize;
 pub mod role;
 pub mod select;
@@ -47,7 +47,6 @@ pub static ALL: &[Entry] = &[
     Entry::of::<locked::Deadlock>(),
     Entry::of::<resize::Resize>(),
     Entry::of::<task::Task>(),
-    Entry::of::<chan::Chan>(),
     Entry::of::<select::Select>(),
     Entry::of::<join_set::JoinSet>(),
     Entry::of::<cancellation::Cancellation>(),

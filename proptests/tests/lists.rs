@@ -10,7 +10,7 @@ fn one_after_the_other<C: Copy>(calls: &[C]) -> Vec<Record<C>> {
 
 mod a_channel {
     use super::*;
-    use spinpark_proptests::rooms::chan::queue::{Call, Queue, check};
+    use spinpark_proptests::rooms::queue_of_values::{Call, Queue, check};
 
     fn answers(capacity: usize, calls: &[Call], rest: &[u64]) -> bool {
         let history = one_after_the_other(calls);

@@ -3,7 +3,7 @@
 
 use crate::linear::{History, Record};
 use crate::room::{Program, Room, reached_if};
-use crate::rooms::chan::queue::{self, Call};
+use crate::rooms::queue_of_values::{self as queue, Call};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use spinpark_verification::engines::Engine;

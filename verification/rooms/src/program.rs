@@ -176,5 +176,7 @@ pub fn of_shape<R: Room>(shape: &Shape) -> Vec<Program<R>> {
 pub fn of_focus<R: Room>(n: usize) -> Vec<Program<R>> {
     let focuses = R::focuses();
     let focus = &focuses[n];
-    programs::<R>(focus.lens, &|role, step| (focus.has)(role, step.op, step.waiting))
+    let mut all = programs::<R>(focus.lens, &|role, step| (focus.has)(role, step.op, step.waiting));
+    all.retain(focus.is_played);
+    all
 }

@@ -1,6 +1,7 @@
 //! What a room is declared by, once.
 
 use crate::host::RoomHost;
+use crate::program::Program;
 use crate::values::Maker;
 use crate::wakers::Lends;
 use std::fmt::Debug;
@@ -90,6 +91,8 @@ pub struct Focus<R: Room> {
     pub lens: &'static [usize],
     /// Which operations, and which ways to wait.
     pub has: fn(R::Role, R::Op, Option<Waiting>) -> bool,
+    /// Which programs of these.
+    pub is_played: fn(&Program<R>) -> bool,
 }
 
 /// What a call of the specification does besides its answer.

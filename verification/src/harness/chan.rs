@@ -3,7 +3,6 @@
 
 use crate::harness::sleeper::{ParkWaker, Sleeper};
 use crate::hosts::model_host::{Cell, ModelHost};
-use crate::mutation::variants::chan as steps;
 use spinpark_kernel::host::Host;
 use spinpark_kernel::waits::chan::errors::{SendError, TryRecvError, TrySendError};
 use spinpark_kernel::waits::chan::receive::Receive;
@@ -12,7 +11,6 @@ use spinpark_kernel::waits::chan::state::State;
 use spinpark_kernel::waits::chan::{Channel, Parts};
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::task::Poll;
 
 /// What a channel of the models is made of.
 pub struct OnModel<H>(PhantomData<fn() -> H>);
@@ -26,9 +24,6 @@ impl<H: ModelHost> Parts for OnModel<H> {
 
 /// A channel of the models.
 pub type Chan<H> = Channel<OnModel<H>>;
-
-/// Room for everything.
-pub const UNBOUNDED: usize = usize::MAX;
 
 /// A channel, and what belongs to its values: whoever sends value `n` writes cell `n` before, whoever receives it reads it.
 pub struct Tiny<H: ModelHost> {
@@ -75,7 +70,7 @@ impl<H: ModelHost> Tiny<H> {
         self.write(n);
         let mut send = Send::new(&self.chan, n);
         let sent = Sleeper::new().wait_for(|lender| {
-            let polled = steps::poll_send(&self.chan, &mut send, lender);
+            let polled = send.poll(lender);
             polled.is_pending().then(|| self.waits());
             polled
         });
@@ -90,61 +85,27 @@ impl<H: ModelHost> Tiny<H> {
 
     /// Receives; waits if it has to. `None`: the channel is closed.
     pub fn recv(&self) -> Option<u64> {
-        let sleeper = Sleeper::new();
-        let n = steps::receive(&self.chan, &sleeper, || self.waits()).ok()?;
-        self.read(n);
-        Some(n)
+        let mut receive = Receive::new(&self.chan);
+        let received = Sleeper::new().wait_for(|lender| {
+            let polled = receive.poll(lender);
+            polled.is_pending().then(|| self.waits());
+            polled
+        });
+        received.ok().inspect(|&n| self.read(n))
     }
 
     /// Receives, if nobody has to wait for that.
     pub fn try_recv(&self) -> Result<u64, TryRecvError> {
-        let n = steps::try_recv(&self.chan)?;
-        self.read(n);
-        Ok(n)
-    }
-
-    /// Waits to receive, and gives up at once: if there is a value, it is received.
-    pub fn recv_or_give_up(&self) -> Option<u64> {
-        self.begin_to_recv(&Sleeper::new()).unwrap_or_else(|waiting| {
-            waiting.give_up();
-            None
-        })
-    }
-
-    /// Begins to receive. `None`: the channel is closed.
-    ///
-    /// # Errors
-    /// It waits.
-    pub fn begin_to_recv(&self, sleeper: &Sleeper<H>) -> Result<Option<u64>, steps::Waiting<'_, H>> {
-        let received = steps::begin_to_receive(&self.chan, sleeper)?.ok();
-        received.into_iter().for_each(|n| self.read(n));
-        Ok(received)
-    }
-
-    /// Waits to send `n`, and gives up at once. The value, if it was not sent.
-    pub fn send_or_give_up(&self, n: u64) -> Option<u64> {
-        self.write(n);
-        let mut send = Send::new(&self.chan, n);
-        let sleeper = Sleeper::new();
-        match send.poll(&mut sleeper.lender()) {
-            Poll::Pending => send.into_inner(),
-            Poll::Ready(Err(SendError(n))) => Some(n),
-            Poll::Ready(Ok(())) => None,
-        }
+        self.chan.try_take().inspect(|&n| self.read(n))
     }
 
     /// Closes it. `false`: it was closed.
     pub fn close(&self) -> bool {
-        steps::close(&self.chan)
-    }
-
-    /// A receive, for who polls it by itself.
-    pub fn receive(&self) -> Receive<'_, OnModel<H>> {
-        Receive::new(&self.chan)
+        self.chan.close()
     }
 
     /// What is left in it, now that nobody uses it.
     pub fn rest(&self) -> Vec<u64> {
-        std::iter::from_fn(|| self.chan.try_take().ok()).inspect(|&n| self.read(n)).collect()
+        std::iter::from_fn(|| self.try_recv().ok()).collect()
     }
 }

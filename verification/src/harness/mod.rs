@@ -10,7 +10,6 @@ pub mod drained;
 pub(crate) mod embedder;
 pub mod goroutine;
 pub mod handoff;
-pub mod history;
 pub mod locked;
 pub mod netpoll;
 pub mod owned_task;

@@ -1,17 +1,29 @@
 //! A send and a receive as a case of a select, step by step: each is enqueued, something happens to its channel, and then the select
 //! comes back to it, or is dropped.
 
-use crate::harness::told::Log;
+use crate::harness::told::{Log, Told};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
-use crate::models::chan_table::OnTable;
-use spinpark_kernel::waits::chan::Channel;
+use spinpark_kernel::host::Host;
 use spinpark_kernel::waits::chan::errors::{Closed, SendError};
 use spinpark_kernel::waits::chan::receive::Receive;
 use spinpark_kernel::waits::chan::send::Send;
+use spinpark_kernel::waits::chan::state::State;
+use spinpark_kernel::waits::chan::{Channel, Parts};
 use spinpark_kernel::waits::claim::{Claim, Ticket};
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::task::Poll;
+
+/// A channel whose wakers say what became of them.
+pub(super) struct OnTable<H>(PhantomData<fn() -> H>);
+
+impl<H: ModelHost> Parts for OnTable<H> {
+    type Host = H;
+    type Value = u64;
+    type Waker = Told;
+    type Lock = <H as Host>::Lock<State<Self>>;
+}
 
 /// What happens to the channel while the case waits there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,6 @@ pub mod bell;
 pub mod between;
 pub mod cancellation;
 pub mod cases_table;
-pub mod chan;
-pub mod chan_table;
 pub mod closing;
 pub mod conserved;
 pub mod drained;
@@ -104,13 +102,11 @@ pub static MODELS: &[&[Model]] = &[
     drained::MODELS,
     sockets::MODELS,
     goroutine::MODELS,
-    chan::MODELS,
     select::MODELS,
     operation::MODELS,
     join_set::MODELS,
     cancellation::MODELS,
     scope::MODELS,
-    chan_table::MODELS,
     cases_table::MODELS,
     task_tables::MODELS,
     rooms::BARRIER,
@@ -157,7 +153,6 @@ pub static MUTANTS: &[&[Mutant]] = &[
     drained::MUTANTS,
     sockets::MUTANTS,
     goroutine::MUTANTS,
-    chan::MUTANTS,
     select::MUTANTS,
     operation::MUTANTS,
     join_set::MUTANTS,

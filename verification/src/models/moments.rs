@@ -18,7 +18,7 @@ use crate::harness::task::{Got, Tiny};
 use crate::harness::told::{Log, Told};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, rc11_cut, sc, sc_cut};
-use crate::models::chan_table::OnTable;
+use crate::models::cases_table::OnTable;
 use spinpark_kernel::atomic::Atomic;
 use spinpark_kernel::host::{Host, Parker};
 use spinpark_kernel::protocol::find::Worker;

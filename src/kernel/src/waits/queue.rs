@@ -6,7 +6,7 @@
 //!
 //! **A waiter is served once, in FIFO order, and its waker is given to the server.**
 //!
-//! Checked by: verification/src/models/chan.rs, verification/rooms/src/rooms/wait_group.rs
+//! Checked by: verification/rooms/src/rooms/{chan,wait_group}.rs
 
 use crate::host::Host;
 use crate::waits::claim::Ticket;

@@ -103,7 +103,8 @@ impl Room for Broadcasts {
             Op::Recv => waiting == Some(Waiting::ToTheEnd),
             _ => false,
         };
-        vec![Focus { lens: &[3, 2], has: is_slow }, Focus { lens: &[2, 2, 2], has: is_slow }]
+        let of = |lens| Focus { lens, has: is_slow, is_played: |_| true };
+        vec![of(&[3, 2]), of(&[2, 2, 2])]
     }
 }
 

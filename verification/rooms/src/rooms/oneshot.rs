@@ -93,7 +93,8 @@ impl Room for Oneshots {
         }
     }
     fn focuses() -> Vec<Focus<Self>> {
-        vec![Focus { lens: &[3, 2], has: |_, _, waiting| waiting != Some(Waiting::Renewed) }]
+        let has = |_, _, waiting| waiting != Some(Waiting::Renewed);
+        vec![Focus { lens: &[3, 2], has, is_played: |_| true }]
     }
     /// There is one of each end.
     fn is_worth_it(roles: &[End]) -> bool {

@@ -40,7 +40,6 @@ macro_rules! scenario {
 pub(crate) use scenario;
 
 pub mod cancellation;
-pub mod chan;
 pub mod handoff;
 pub mod join_set;
 pub mod netpoll;

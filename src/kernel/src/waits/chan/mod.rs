@@ -20,7 +20,7 @@
 //!   send, receive ──► state: what is done under the lock ──► queue
 //! ```
 //!
-//! Checked by: verification/src/models/chan.rs
+//! Checked by: verification/rooms/src/rooms/chan.rs
 
 pub mod errors;
 pub mod receive;

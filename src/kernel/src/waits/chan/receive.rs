@@ -1,6 +1,6 @@
 //! A receive that may have to wait. Go: `chanrecv`.
 //!
-//! Checked by: verification/src/models/chan.rs
+//! Checked by: verification/rooms/src/rooms/chan.rs
 
 use crate::waits::chan::errors::{Closed, TryRecvError};
 use crate::waits::chan::state::{Side, State, Wake};

@@ -1,6 +1,6 @@
 //! A send that may have to wait. Go: `chansend`.
 //!
-//! Checked by: verification/src/models/chan.rs
+//! Checked by: verification/rooms/src/rooms/chan.rs
 
 use crate::waits::chan::errors::{SendError, TrySendError};
 use crate::waits::chan::state::{Side, State, Wake};

@@ -3,7 +3,7 @@
 //!
 //! Go: `chansend`, `chanrecv`, `closechan`.
 //!
-//! Checked by: verification/src/models/chan.rs
+//! Checked by: verification/rooms/src/rooms/chan.rs
 
 use crate::waits::chan::errors::{TryRecvError, TrySendError};
 use crate::waits::chan::{Parts, TicketOf, Waiter};
