@@ -73,7 +73,8 @@ impl<H: RoomHost> Maker<H> {
     /// The value.
     pub fn value(&self) -> Value<H> {
         self.ledger.live.fetch_add(1, SeqCst);
-        Value { number: self.number, ledger: Some(Arc::clone(&self.ledger)), host: PhantomData }
+        let ledger = Some(Arc::clone(&self.ledger));
+        Value { number: self.number, ledger, is_guarded: false, host: PhantomData }
     }
 }
 
@@ -83,10 +84,23 @@ pub struct Value<H: RoomHost> {
     number: u64,
     /// `None`: it was taken.
     ledger: Option<Arc<Ledger>>,
+    /// The room may drop it by its guard only.
+    is_guarded: bool,
     host: PhantomData<fn() -> H>,
 }
 
 impl<H: RoomHost> Value<H> {
+    /// The same, of a room that hands each value it drops to the embedder, whose guard catches a panic of the destructor.
+    pub fn guarded(mut self) -> Self {
+        self.is_guarded = true;
+        self
+    }
+
+    /// The embedder's guard drops it.
+    pub fn drop_guarded(mut self) {
+        self.is_guarded = false;
+    }
+
     /// The number, which no other value has.
     pub fn number(&self) -> u64 {
         self.number
@@ -107,5 +121,6 @@ impl<H: RoomHost> Drop for Value<H> {
         ledger.live.fetch_sub(1, SeqCst);
         DROPPED.with_borrow_mut(|all| all[H::me() % THREADS] += 1);
         assert!(!H::holds_a_lock(), "a value is dropped while a lock is held");
+        assert!(!self.is_guarded, "the room drops a value, and not the embedder's guard");
     }
 }

@@ -20,6 +20,8 @@ impl<H: ModelHost> Parts for OnModel<H> {
     type Value = u64;
     type Waker = ParkWaker<H>;
     type Lock = <H as Host>::Lock<State<Self>>;
+
+    fn drop_value(_: u64) {}
 }
 
 /// A channel of the models.

@@ -23,6 +23,8 @@ impl<H: ModelHost> Parts for OnTable<H> {
     type Value = u64;
     type Waker = Told;
     type Lock = <H as Host>::Lock<State<Self>>;
+
+    fn drop_value(_: u64) {}
 }
 
 /// What happens to the channel while the case waits there.

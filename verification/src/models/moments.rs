@@ -200,6 +200,10 @@ impl<H: ModelHost> Parts for OnNosy<H> {
     type Value = Nosy<H>;
     type Waker = Told;
     type Lock = <H as Host>::Lock<State<Self>>;
+
+    fn drop_value(value: Nosy<H>) {
+        drop(value);
+    }
 }
 
 struct Nosy<H: ModelHost>(Weak<Channel<OnNosy<H>>>, Arc<AtomicU64>);

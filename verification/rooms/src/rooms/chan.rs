@@ -130,6 +130,10 @@ impl<H: RoomHost> Parts for OnHost<H> {
     type Value = Value<H>;
     type Waker = Wakes<H>;
     type Lock = <H as Host>::Lock<State<Self>>;
+
+    fn drop_value(value: Value<H>) {
+        value.drop_guarded();
+    }
 }
 
 /// What a send that does not wait came to.
@@ -156,9 +160,9 @@ impl<H: RoomHost> Real<Chans, H> for Channel<OnHost<H>> {
     fn hand(&self, (): ()) {}
     fn begin<'a>(&'a self, (): &'a mut (), op: Op, values: &Maker<H>) -> Begun<'a, H, Answer> {
         Begun::Over(match op {
-            Op::Send => return Begun::Waits(Box::new(Send::new(self, values.value()))),
+            Op::Send => return Begun::Waits(Box::new(Send::new(self, values.value().guarded()))),
             Op::Recv => return Begun::Waits(Box::new(Receive::new(self))),
-            Op::TrySend => self.try_put(values.value()).map_or_else(refused, |()| Answer::Sent),
+            Op::TrySend => self.try_put(values.value().guarded()).map_or_else(refused, |()| Answer::Sent),
             Op::TryRecv => match self.try_take() {
                 Ok(value) => Answer::Received(value.take()),
                 Err(TryRecvError::Empty) => Answer::Empty,

@@ -46,9 +46,7 @@ pub trait Parts: Sized {
     type Lock: Lock<State<Self>>;
 
     /// Drops a value that no receiver is left for. No lock is held.
-    fn drop_value(value: Self::Value) {
-        drop(value);
-    }
+    fn drop_value(value: Self::Value);
 }
 
 /// A waiter of a channel.
