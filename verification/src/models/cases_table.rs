@@ -87,8 +87,12 @@ fn a_case_that_sends<H: ModelHost>() -> String {
             Poll::Pending => None,
         },
         Then::Drops => {
-            let back = send.into_inner();
-            assert!(back == (meanwhile != Served).then_some(7), "{meanwhile:?}, and {back:?} came back");
+            if H::choose(2) == 1 {
+                drop(send);
+            } else {
+                let back = send.into_inner();
+                assert!(back == (meanwhile != Served).then_some(7), "{meanwhile:?}, and {back:?} came back");
+            }
             assert!(chan.try_take().is_err(), "nobody sends any more");
             log.take_woken();
             return format!("{meanwhile:?}, dropped");

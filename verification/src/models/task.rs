@@ -56,6 +56,17 @@ fn a_handle_changes_its_mind_twice<H: ModelHost>() -> String {
     a_handle_asks::<H>(&[0, 1, 2])
 }
 
+/// Its handle has been asked by two wakers, and is asked by a third while it ends: the slot looks as it did. The word's exchange
+/// alone says that it stands for the third.
+fn a_third_waker_beside_the_end<H: ModelHost>() -> String {
+    let (task, handle) = Tiny::<H>::new(0, 0);
+    (0..2).for_each(|joiner| task.ask(&handle, joiner));
+    let joiner = party::<H, _, _>("joiner", &task, |task| task.ask_and_detach(handle, &[2]));
+    task.run_mine();
+    let got = H::join(joiner);
+    format!("{got:?}, {}", task.check_at_rest(3))
+}
+
 /// The handle is dropped while the task ends.
 fn a_handle_is_dropped<H: ModelHost>() -> String {
     let (task, handle) = Tiny::<H>::new(0, 0);
@@ -205,6 +216,14 @@ pub const MODELS: &[Model] = &[
         invariants: [53, 55, 56],
         must_reach: [],
         runs: [rc11_cut()]),
+    crate::model!("task::an_output_is_taken_or_dropped_once::a_third_waker_beside_the_end", a_third_waker_beside_the_end,
+        claim: "a handle that two wakers have asked is asked by a third while the task ends: it is the third that is woken, or \
+            dropped",
+        size: "2 threads, 3 wakers of the handle's",
+        invariants: [53, 55, 56],
+        must_reach: ["None, polled 1, wakers [Some(Dropped), Some(Dropped), Some(Woken)]",
+            "None, polled 1, wakers [Some(Dropped), Some(Dropped), Some(Dropped)]"],
+        runs: [rc11()]),
     crate::model!("task::an_output_is_taken_or_dropped_once::a_handle_is_dropped_beside_the_end", a_handle_is_dropped,
         claim: "a handle that is let go while the task ends: one of the two drops the output, and one frees the task",
         size: "2 threads",

@@ -115,10 +115,32 @@ impl Room for Chans {
             let receives = ops().filter(|&op| op == Op::Recv).count();
             program.setup == 2 && receives == 3 && ops().filter(|&op| op == Op::TrySend).count() == 2
         };
+        // Of two receivers the last goes beside a send, of two senders beside a receive.
+        let at_once = |(), op, _| !matches!(op, Op::Send | Op::Recv | Op::Look);
+        let as_asked = |(), op, waiting| op != Op::Send || waiting == Some(Waiting::ToTheEnd);
         vec![
             Focus { lens: &[2, 2, 1], has, is_played: |_| true },
             Focus { lens: &[2, 2, 1, 1], has, is_played: comes_back_twice },
+            Focus { lens: &[2, 1], has: at_once, is_played: |_| true },
+            Focus { lens: &[2, 1, 1], has: as_asked, is_played: is_overtaken },
         ]
+    }
+}
+
+/// One fills the channel and waits to send, beside a receive and a send that may overtake it. Or one sends and closes, beside two
+/// receives: of these the first may give up what it was given when the second has been told of the close.
+fn is_overtaken(program: &Program<Chans>) -> bool {
+    let steps = |n: usize| program.threads[n].steps.iter().map(|step| (step.op, step.waiting));
+    let receives = |(op, waiting)| op == Op::TryRecv || op == Op::Recv && waiting == Some(Waiting::ToTheEnd);
+    let others: Vec<_> = steps(1).chain(steps(2)).collect();
+    let sends = others.iter().filter(|(op, _)| *op == Op::TrySend).count();
+    let waits = |all: &[(Op, Option<Waiting>)]| {
+        all.iter().all(|&(op, waiting)| op == Op::Recv && waiting != Some(Waiting::Renewed))
+    };
+    match steps(0).map(|(op, _)| op).collect::<Vec<_>>()[..] {
+        [Op::TrySend, Op::Send] => program.setup == 1 && sends == 1 && others.iter().any(|&other| receives(other)),
+        [Op::TrySend, Op::Close] => program.setup == 1 && waits(&others),
+        _ => false,
     }
 }
 
