@@ -68,7 +68,7 @@ pub const BROADCAST: &[Model] = models!("broadcast", rooms::broadcast::Broadcast
 /// A channel.
 pub const CHAN: &[Model] = models!("chan", rooms::chan::Chans, invariants: [90, 91, 92, 93, 94],
     focuses: ["values_that_come_back" => 7, "a_value_that_comes_back_twice" => 8, "the_last_end" => 9,
-        "a_send_that_waits_is_overtaken" => 10]);
+        "a_send_that_waits_is_overtaken" => 10, "a_send_is_let_in" => 11]);
 /// A condition variable.
 pub const COND: &[Model] = models!("cond", rooms::cond::Conds, invariants: [98], focuses: ["three_wait" => 7]);
 /// `Notify`.

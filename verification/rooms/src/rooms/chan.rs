@@ -68,8 +68,8 @@ pub enum Answer {
     Gone,
     /// A send was given up; its value, if it was not taken.
     Back(Option<u64>),
-    /// So many values are in it; is it empty, and is it closed?
-    Looks(usize, bool, bool),
+    /// There is room for so many values, and so many are in it; is it empty, and is it closed?
+    Looks(usize, usize, bool, bool),
 }
 
 impl Room for Chans {
@@ -123,6 +123,7 @@ impl Room for Chans {
             Focus { lens: &[2, 2, 1, 1], has, is_played: comes_back_twice },
             Focus { lens: &[2, 1], has: at_once, is_played: |_| true },
             Focus { lens: &[2, 1, 1], has: as_asked, is_played: is_overtaken },
+            Focus { lens: &[2, 2, 1], has: as_asked, is_played: is_let_in },
         ]
     }
 }
@@ -140,6 +141,19 @@ fn is_overtaken(program: &Program<Chans>) -> bool {
     match steps(0).map(|(op, _)| op).collect::<Vec<_>>()[..] {
         [Op::TrySend, Op::Send] => program.setup == 1 && sends == 1 && others.iter().any(|&other| receives(other)),
         [Op::TrySend, Op::Close] => program.setup == 1 && waits(&others),
+        _ => false,
+    }
+}
+
+/// A send waits; a receive lets it in behind a value, or not yet: a value has come back, and there is no room even then.
+fn is_let_in(program: &Program<Chans>) -> bool {
+    let ops = |n: usize| program.threads[n].steps.iter().map(|step| step.op).collect::<Vec<_>>();
+    let gives_up = program.threads[0].steps[0].waiting == Some(Waiting::GivenUp);
+    let waits = ops(2) == [Op::Send];
+    match (program.setup, &ops(0)[..], &ops(1)[..]) {
+        (2, [Op::TrySend, Op::TrySend], [Op::TryRecv, Op::TryRecv]) => waits,
+        (1, [Op::TrySend, Op::TrySend], [Op::Recv, Op::TryRecv]) => waits,
+        (1, [Op::Recv, Op::TryRecv], [Op::TrySend, Op::TrySend]) => waits && gives_up,
         _ => false,
     }
 }
@@ -199,10 +213,9 @@ impl<H: RoomHost> Real<Chans, H> for Channel<OnHost<H>> {
                 self.drop_end(Side::Receivers);
                 Answer::Gone
             }
-            Op::Look => self.with(|state| {
-                assert!(Chans::setups().contains(&state.capacity()), "it was made otherwise");
-                Answer::Looks(state.len(), state.is_empty(), state.is_closed())
-            }),
+            Op::Look => {
+                self.with(|state| Answer::Looks(state.capacity(), state.len(), state.is_empty(), state.is_closed()))
+            }
         })
     }
 }

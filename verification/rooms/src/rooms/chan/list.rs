@@ -159,7 +159,7 @@ impl List {
             Op::Close => Answer::Closed(self.close(me)),
             Op::DropSender => self.drop_end(0, me, effects),
             Op::DropReceiver => self.drop_end(1, me, effects),
-            Op::Look => Answer::Looks(self.values.len(), self.values.is_empty(), self.closed.is_some()),
+            Op::Look => Answer::Looks(self.capacity, self.values.len(), self.values.is_empty(), self.closed.is_some()),
             Op::Send | Op::Recv => {
                 self.places[me.thread] = if op == Op::Send { Place::Sends(number, me) } else { Place::Receives };
                 return None;
