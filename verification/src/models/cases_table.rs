@@ -94,6 +94,8 @@ fn a_case_that_sends<H: ModelHost>() -> String {
                 assert!(back == (meanwhile != Served).then_some(7), "{meanwhile:?}, and {back:?} came back");
             }
             assert!(chan.try_take().is_err(), "nobody sends any more");
+            // A waker that is left in it is lost.
+            drop(chan);
             log.take_woken();
             return format!("{meanwhile:?}, dropped");
         }

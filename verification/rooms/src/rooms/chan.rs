@@ -128,19 +128,17 @@ impl Room for Chans {
     }
 }
 
-/// One fills the channel and waits to send, beside a receive and a send that may overtake it. Or one sends and closes, beside two
-/// receives: of these the first may give up what it was given when the second has been told of the close.
+/// One fills the channel and waits to send, beside a receive and a send that may overtake it. Or one sends and receives, beside a
+/// close and a receive that gives up what it was given: the first was told of the close by then.
 fn is_overtaken(program: &Program<Chans>) -> bool {
     let steps = |n: usize| program.threads[n].steps.iter().map(|step| (step.op, step.waiting));
-    let receives = |(op, waiting)| op == Op::TryRecv || op == Op::Recv && waiting == Some(Waiting::ToTheEnd);
     let others: Vec<_> = steps(1).chain(steps(2)).collect();
-    let sends = others.iter().filter(|(op, _)| *op == Op::TrySend).count();
-    let waits = |all: &[(Op, Option<Waiting>)]| {
-        all.iter().all(|&(op, waiting)| op == Op::Recv && waiting != Some(Waiting::Renewed))
-    };
+    let has = |op| others.iter().any(|&(other, _)| other == op);
+    let receives = has(Op::TryRecv) || others.contains(&(Op::Recv, Some(Waiting::ToTheEnd)));
+    let gives_up = others.contains(&(Op::Recv, Some(Waiting::GivenUp)));
     match steps(0).map(|(op, _)| op).collect::<Vec<_>>()[..] {
-        [Op::TrySend, Op::Send] => program.setup == 1 && sends == 1 && others.iter().any(|&other| receives(other)),
-        [Op::TrySend, Op::Close] => program.setup == 1 && waits(&others),
+        [Op::TrySend, Op::Send] => program.setup == 1 && has(Op::TrySend) && receives,
+        [Op::TrySend, Op::Recv] => program.setup == 1 && has(Op::Close) && gives_up,
         _ => false,
     }
 }
