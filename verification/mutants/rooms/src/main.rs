@@ -58,9 +58,9 @@ fn is_in(step: &Step, room: &str) -> bool {
 fn one(id: u32, room: &Declared) -> ExitCode {
     std::panic::set_hook(Box::new(|_| ()));
     switch_on(id);
-    // The largest shapes last.
+    // The largest shapes last. A mistake may make a focus larger, too: what was written last is the smallest of `chan`.
     let focuses = LADDER.len()..LADDER.len() + (room.focuses)();
-    for n in (0..LARGEST.start).chain(focuses).chain(LARGEST) {
+    for n in (0..LARGEST.start).chain(focuses.rev()).chain(LARGEST) {
         let swept = (room.sweep)(n, false, "");
         if let Some(failure) = swept.failure {
             let why = failure.lines().next().unwrap_or_default().to_owned();
