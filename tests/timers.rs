@@ -407,7 +407,8 @@ mod an_interval {
 mod timers_of_the_same_moment {
     use super::*;
 
-    /// The order in which a hundred of them are over; `None` if the moment came before the last began to wait.
+    /// The order in which sixty of them are over, no more than one look takes of those that are due (the monitor may take the rest,
+    /// into the global queue); `None` if the moment came before the last began to wait.
     fn order(wait: Duration) -> Option<Vec<usize>> {
         // A task that is preempted goes to the global queue, and so out of its order.
         let runtime = Runtime::builder().procs(1).preemption(false).build().expect("a runtime");
@@ -415,7 +416,7 @@ mod timers_of_the_same_moment {
             let (sends, order) = spinpark::chan::unbounded();
             let (begins, begun) = spinpark::chan::unbounded();
             let moment = Instant::now() + wait;
-            for n in 0..100 {
+            for n in 0..60 {
                 let (sends, begins) = (sends.clone(), begins.clone());
                 spinpark::spawn(async move {
                     begins.try_send(n).expect("open");
@@ -438,7 +439,7 @@ mod timers_of_the_same_moment {
     #[test]
     fn are_over_in_the_order_in_which_they_were_first_polled() {
         let order = (0..8).find_map(|doubled| order(Duration::from_millis(20 << doubled))).expect("a second is enough");
-        assert_eq!(order, (0..100).collect::<Vec<_>>());
+        assert_eq!(order, (0..60).collect::<Vec<_>>());
     }
 }
 
