@@ -95,7 +95,9 @@ impl Builder {
             watch: self.watchers.open(runtime_id, &config)?,
         };
         let shared = Shared::new(parts).map_err(|error| BuildError::Poller(error.raw_os_error()))?;
-        let _ = self.starts_paused && !H::IS_SIMULATED && time_here::pause(&shared, H::now());
+        if self.starts_paused && !H::IS_SIMULATED {
+            time_here::pause(&shared, H::now());
+        }
         let sources = sources::<H>(&shared);
         let tasks = H::tasks(Scheduler::new(config, shared, mstart::<H>, sources).map_err(BuildError::Config)?);
         runtime_id.open(&tasks);

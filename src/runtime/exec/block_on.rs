@@ -1,7 +1,7 @@
 //! A future that is run by the thread that waits for it.
 
 use crate::host::{Host, NEVER, Nanos, Parker};
-use crate::runtime::exec::block_on_waiters::Waits;
+use crate::runtime::exec::block_on_waiters::{Elsewhere, Waits};
 use crate::runtime::exec::call_site::Call;
 use crate::runtime::exec::checkdead;
 use crate::runtime::exec::context::Context;
@@ -52,8 +52,8 @@ impl<H: Host> Wake for Bell<H> {
 }
 
 /// As what this thread counts while it waits outside of its own runtime: an M of another is busy there.
-fn elsewhere() -> Waits {
-    if Context::is_m_of(None) { Waits::Busy } else { Waits::Thread }
+fn elsewhere() -> Elsewhere {
+    if Context::is_m_of(None) { Elsewhere::Busy } else { Elsewhere::Thread }
 }
 
 /// Sleeps for so long, or until it is woken.
@@ -80,7 +80,7 @@ impl<'a, H: Platform> Guest<'a, H> {
         let is_m = Context::is_m_of(Some(tasks.runtime_id()));
         let bell = Bell::new(match is_m {
             true => waiters.counts_m(),
-            false => Waits::Guest(Arc::clone(waiters.guests()), Box::new(elsewhere())),
+            false => Waits::Guest(Arc::clone(waiters.guests()), elsewhere()),
         });
         if !is_m {
             waiters.guests().enter();
@@ -234,7 +234,7 @@ fn wait_on<H: Platform, F: Future + Unpin>(
     let own = Context::current_tasks();
     let own = own.filter(|tasks| ends_when_closed && Context::is_m_of(Some(tasks.runtime_id())));
     let guest = own.as_ref().map(Guest::<H>::new);
-    let bell = guest.as_ref().map_or_else(|| Bell::new(elsewhere()), |guest| Arc::clone(&guest.bell));
+    let bell = guest.as_ref().map_or_else(|| Bell::new(Waits::Elsewhere(elsewhere())), |guest| Arc::clone(&guest.bell));
     let waker = Waker::from(Arc::clone(&bell));
     let deadlock = || if H::take_deadlock() { Err(Deadlock::new(Vec::new(), None, Vec::new())) } else { Ok(NEVER) };
     loop {

@@ -77,41 +77,62 @@ impl Deref for BlockOnWaiters {
 
 /// As what a thread counts while it waits.
 pub(super) enum Waits {
-    /// As a thread that is no runtime's.
-    Thread,
     /// As an M of the runtime that counts so.
     M(Arc<AtomicIsize>),
+    /// In no runtime.
+    Elsewhere(Elsewhere),
+    /// In a runtime that is not its own.
+    Guest(Arc<Guests>, Elsewhere),
+}
+
+/// As what a thread counts outside of the runtime in which it waits.
+#[derive(Clone, Copy)]
+pub(super) enum Elsewhere {
+    /// As a thread that is no runtime's.
+    Thread,
     /// It does not: to its own runtime it is busy.
     Busy,
-    /// As one of these besides, in a runtime that is not its own.
-    Guest(Arc<Guests>, Box<Waits>),
+}
+
+impl Elsewhere {
+    fn enter(self) {
+        match self {
+            Elsewhere::Thread => foreign_threads::enter(),
+            Elsewhere::Busy => (),
+        }
+    }
+
+    fn leave(self) {
+        match self {
+            Elsewhere::Thread => foreign_threads::leave(),
+            Elsewhere::Busy => (),
+        }
+    }
 }
 
 impl Counts for Waits {
     fn enter(&self) {
         match self {
-            Waits::Thread => foreign_threads::enter(),
             // Relaxed: as in `ms`.
             Waits::M(ms) => _ = ms.fetch_add(1, Relaxed),
-            Waits::Busy => (),
-            Waits::Guest(guests, waits) => {
+            Waits::Elsewhere(elsewhere) => elsewhere.enter(),
+            Waits::Guest(guests, elsewhere) => {
                 // Relaxed: as in `all_sleep`. A waker may have come first; then fewer than none sleep, for a moment.
                 guests.0.fetch_add(1, Relaxed);
-                waits.enter();
+                elsewhere.enter();
             }
         }
     }
 
     fn leave(&self) {
         match self {
-            Waits::Thread => foreign_threads::leave(),
             // Relaxed: as in `ms`.
             Waits::M(ms) => _ = ms.fetch_sub(1, Relaxed),
-            Waits::Busy => (),
-            Waits::Guest(guests, waits) => {
+            Waits::Elsewhere(elsewhere) => elsewhere.leave(),
+            Waits::Guest(guests, elsewhere) => {
                 // Relaxed: as in `all_sleep`.
                 guests.0.fetch_sub(1, Relaxed);
-                waits.leave();
+                elsewhere.leave();
             }
         }
     }

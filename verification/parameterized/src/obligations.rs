@@ -101,10 +101,7 @@ impl Obligation {
 /// # Panics
 /// If the solver answers too little.
 pub fn ask(solver: Solver, system: &System, obligations: &[Obligation]) -> Vec<Verdict> {
-    let (script, order) = questions(system, obligations);
-    let answers: Vec<_> = solver.run(&script, LIMIT).into_iter().filter(|(a, _)| is_answer(a)).collect();
-    assert!(answers.len() == order.len(), "{}: {} answers to {} questions", solver.name(), answers.len(), order.len());
-    order.into_iter().zip(answers).map(verdict).collect()
+    verdicts(solver, system, obligations, |_| false)
 }
 
 /// The first of these that a solver does not discharge; it is asked no more after that.
@@ -112,13 +109,24 @@ pub fn ask(solver: Solver, system: &System, obligations: &[Obligation]) -> Vec<V
 /// # Panics
 /// If the solver answers too little.
 pub fn first_refuted(solver: Solver, system: &System, obligations: &[Obligation]) -> Option<Verdict> {
+    verdicts(solver, system, obligations, |answer| answer != "unsat").pop().filter(|verdict| !verdict.is_proved)
+}
+
+/// The answers, to the first that `is_enough`.
+fn verdicts(
+    solver: Solver,
+    system: &System,
+    obligations: &[Obligation],
+    is_enough: impl Fn(&str) -> bool,
+) -> Vec<Verdict> {
     let (script, order) = questions(system, obligations);
-    let answers = solver.run_until(&script, LIMIT, |answer| is_answer(answer) && answer.trim() != "unsat");
-    let answers: Vec<_> = answers.into_iter().filter(|(a, _)| is_answer(a)).collect();
+    let is_last = |line: &str| is_answer(line) && is_enough(line.trim());
+    let answers: Vec<_> =
+        solver.run_until(&script, LIMIT, is_last).into_iter().filter(|(line, _)| is_answer(line)).collect();
     let (asked, answered) = (order.len(), answers.len());
-    let refuted = order.into_iter().zip(answers).map(verdict).find(|verdict| !verdict.is_proved);
-    assert!(refuted.is_some() || answered == asked, "{}: {answered} answers to {asked} questions", solver.name());
-    refuted
+    let is_all = answered == asked || answers.last().is_some_and(|(line, _)| is_last(line));
+    assert!(is_all, "{}: {answered} answers to {asked} questions", solver.name());
+    order.into_iter().zip(answers).map(verdict).collect()
 }
 
 fn verdict((obligation, (answer, time)): (usize, (String, Duration))) -> Verdict {

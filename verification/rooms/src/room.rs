@@ -95,6 +95,13 @@ pub struct Focus<R: Room> {
     pub is_played: fn(&Program<R>) -> bool,
 }
 
+impl<R: Room> Focus<R> {
+    /// All programs of these operations.
+    pub fn new(lens: &'static [usize], has: fn(R::Role, R::Op, Option<Waiting>) -> bool) -> Self {
+        Focus { lens, has, is_played: |_| true }
+    }
+}
+
 /// What a call of the specification does besides its answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Effects {

@@ -27,7 +27,7 @@ impl<H: ModelHost> Parts for OnModel<H> {
 /// A channel of the models.
 pub type Chan<H> = Channel<OnModel<H>>;
 
-/// A channel, and what belongs to its values: whoever sends value `n` writes cell `n` before, whoever receives it reads it.
+/// A channel, and what belongs to its values: the sender of value `n` writes cell `n` before, its receiver reads it.
 pub struct Tiny<H: ModelHost> {
     /// The channel.
     pub chan: Chan<H>,
@@ -79,7 +79,7 @@ impl<H: ModelHost> Tiny<H> {
         sent.map_err(SendError::into_inner)
     }
 
-    /// Sends `n`, if nobody has to wait for that.
+    /// Sends `n`, if that needs no wait.
     pub fn try_send(&self, n: u64) -> Result<(), TrySendError<u64>> {
         self.write(n);
         self.chan.try_put(n)
@@ -96,7 +96,7 @@ impl<H: ModelHost> Tiny<H> {
         received.ok().inspect(|&n| self.read(n))
     }
 
-    /// Receives, if nobody has to wait for that.
+    /// Receives, if that needs no wait.
     pub fn try_recv(&self) -> Result<u64, TryRecvError> {
         self.chan.try_take().inspect(|&n| self.read(n))
     }
@@ -106,7 +106,7 @@ impl<H: ModelHost> Tiny<H> {
         self.chan.close()
     }
 
-    /// What is left in it, now that nobody uses it.
+    /// What is left in it, now that no thread uses it.
     pub fn rest(&self) -> Vec<u64> {
         std::iter::from_fn(|| self.try_recv().ok()).collect()
     }

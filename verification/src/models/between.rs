@@ -4,7 +4,7 @@
 //! interrupted before one of its steps outside of the lock: another makes a move, perhaps a third does, each whole or
 //! interrupted too; then they go on, the first first. What comes of it the lists do not say: they know no move that is
 //! interrupted. So it is judged when each party has done what it can, and none looks, ticks or submits any more: no G
-//! waits beside an idle P if an M could be had, only parties with nothing to do sleep, an M waits for what may come
+//! waits beside an idle P if an M is available, only parties with nothing to do sleep, an M waits for what may come
 //! from elsewhere, and each G was found once for each time it was queued; and if it was closed, all have ended.
 //!
 //! A mistake that needs one party to come at the wrong moment, once, is one of these plays: few preemptions, in the words of

@@ -54,19 +54,19 @@ fn draws<H: ModelHost>() -> (Meanwhile, Then) {
     (meanwhile, then)
 }
 
-/// A case that sends 7, where nobody receives.
+/// A case that sends 7, where no receiver waits.
 fn a_case_that_sends<H: ModelHost>() -> String {
     let (meanwhile, then) = draws::<H>();
     let (log, claim) = (Arc::new(Log::default()), Arc::new(Claim::<H>::new()));
     let chan = Channel::<OnTable<H>>::new(0);
     let mut send = Send::new(&chan, 7);
-    assert!(send.enlist(Ticket::new(&claim, 0), log.lender(1, true).copy()), "nobody receives");
+    assert!(send.enlist(Ticket::new(&claim, 0), log.lender(1, true).copy()), "no receiver waits");
     match meanwhile {
-        Nothing => assert!(claim.withdraw().is_none(), "nobody has served it"),
+        Nothing => assert!(claim.withdraw().is_none(), "no party has served it"),
         Served => assert!(chan.try_take() == Ok(7), "a case waits to send 7"),
         Meanwhile::Closed => assert!(chan.close(), "it was open"),
         ClosedTooLate => {
-            assert!(claim.withdraw().is_none(), "nobody has served it");
+            assert!(claim.withdraw().is_none(), "no party has served it");
             assert!(chan.close(), "it was open");
         }
     }
@@ -93,7 +93,7 @@ fn a_case_that_sends<H: ModelHost>() -> String {
                 let back = send.into_inner();
                 assert!(back == (meanwhile != Served).then_some(7), "{meanwhile:?}, and {back:?} came back");
             }
-            assert!(chan.try_take().is_err(), "nobody sends any more");
+            assert!(chan.try_take().is_err(), "no sender is left");
             // A waker that is left in it is lost.
             drop(chan);
             log.take_woken();
@@ -115,11 +115,11 @@ fn a_case_that_receives<H: ModelHost>() -> String {
     let mut recv = Receive::new(&chan);
     assert!(recv.enlist(Ticket::new(&claim, 0), log.lender(1, true).copy()), "nothing is there");
     match meanwhile {
-        Nothing => assert!(claim.withdraw().is_none(), "nobody has served it"),
+        Nothing => assert!(claim.withdraw().is_none(), "no party has served it"),
         Served => assert!(chan.try_put(7).is_ok(), "a case waits for it"),
         Meanwhile::Closed => assert!(chan.close(), "it was open"),
         ClosedTooLate => {
-            assert!(claim.withdraw().is_none(), "nobody has served it");
+            assert!(claim.withdraw().is_none(), "no party has served it");
             assert!(chan.close(), "it was open");
         }
     }
@@ -177,7 +177,7 @@ fn a_case_that_need_not_wait<H: ModelHost>() -> String {
         let came_to = recv.attempt();
         assert!(came_to == Some(Ok(5)), "it came to {came_to:?}");
     }
-    assert!(log.take_woken().is_empty(), "nobody waited");
+    assert!(log.take_woken().is_empty(), "there was no waiter");
     format!("closed {is_closed}, sends {sends}")
 }
 

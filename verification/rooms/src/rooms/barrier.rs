@@ -48,7 +48,7 @@ impl Room for Barriers {
     /// Of three that wait two are woken, each by its last waker.
     fn focuses() -> Vec<Focus<Self>> {
         let has = |(), _, waiting| matches!(waiting, Some(Waiting::ToTheEnd | Waiting::Renewed));
-        vec![Focus { lens: &[1, 1, 1], has, is_played: |_| true }]
+        vec![Focus::new(&[1, 1, 1], has)]
     }
 }
 

@@ -103,8 +103,7 @@ impl Room for Broadcasts {
             Op::Recv => waiting == Some(Waiting::ToTheEnd),
             _ => false,
         };
-        let of = |lens| Focus { lens, has: is_slow, is_played: |_| true };
-        vec![of(&[3, 2]), of(&[2, 2, 2])]
+        vec![Focus::new(&[3, 2], is_slow), Focus::new(&[2, 2, 2], is_slow)]
     }
 }
 

@@ -119,9 +119,9 @@ impl Room for Chans {
         let at_once = |(), op, _| !matches!(op, Op::Send | Op::Recv | Op::Look);
         let as_asked = |(), op, waiting| op != Op::Send || waiting == Some(Waiting::ToTheEnd);
         vec![
-            Focus { lens: &[2, 2, 1], has, is_played: |_| true },
+            Focus::new(&[2, 2, 1], has),
             Focus { lens: &[2, 2, 1, 1], has, is_played: comes_back_twice },
-            Focus { lens: &[2, 1], has: at_once, is_played: |_| true },
+            Focus::new(&[2, 1], at_once),
             Focus { lens: &[2, 1, 1], has: as_asked, is_played: is_overtaken },
             Focus { lens: &[2, 2, 1], has: as_asked, is_played: is_let_in },
         ]
@@ -129,7 +129,7 @@ impl Room for Chans {
 }
 
 /// One fills the channel and waits to send, beside a receive and a send that may overtake it. Or one sends and receives, beside a
-/// close and a receive that gives up what it was given: the first was told of the close by then.
+/// close and a receive that gives up what it was given: the close was reported to the first by then.
 fn is_overtaken(program: &Program<Chans>) -> bool {
     let steps = |n: usize| program.threads[n].steps.iter().map(|step| (step.op, step.waiting));
     let others: Vec<_> = steps(1).chain(steps(2)).collect();

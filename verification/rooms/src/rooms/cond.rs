@@ -59,7 +59,7 @@ impl Room for Conds {
             Op::One | Op::All => true,
             Op::Wait | Op::WaitInVain => waiting == Some(Waiting::ToTheEnd),
         };
-        vec![Focus { lens: &[1, 1, 1, 1], has, is_played: |_| true }]
+        vec![Focus::new(&[1, 1, 1, 1], has)]
     }
 }
 

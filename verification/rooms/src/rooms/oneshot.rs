@@ -94,7 +94,7 @@ impl Room for Oneshots {
     }
     fn focuses() -> Vec<Focus<Self>> {
         let has = |_, _, waiting| waiting != Some(Waiting::Renewed);
-        vec![Focus { lens: &[3, 2], has, is_played: |_| true }]
+        vec![Focus::new(&[3, 2], has)]
     }
     /// There is one of each end.
     fn is_worth_it(roles: &[End]) -> bool {

@@ -315,7 +315,7 @@ fn spawns<H: ModelHost>(sched: &Table<H>, worker: &mut Worker) {
     sched.ready(worker, child);
 }
 
-/// G1: waits, and is not told of a deadlock.
+/// G1: waits, and no deadlock is reported to it.
 fn is_readied<H: ModelHost>(sched: &Table<H>, worker: Worker) -> Worker {
     let (worker, woken) = waits(sched, worker, 1, Wake::Inside);
     assert!(woken == Woken::Ready, "told {woken:?}, but a G was about to ready it");

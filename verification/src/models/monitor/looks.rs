@@ -195,7 +195,7 @@ fn looks<H: ModelHost>(takings: u32, dispatches: u32) -> String {
     if outcome.is_empty() { "left alone".to_owned() } else { outcome.join(", ") }
 }
 
-/// G1 has run for a slice. An observer that is told of the preemption request, and signals its thread, makes it see the
+/// G1 has run for a slice. An observer that sees the preemption request, and signals its thread, makes it see the
 /// request.
 pub(super) fn one_signal<H: ModelHost>() -> String {
     let late = any_of::<H, _>(&[0, 1, SLICE]);

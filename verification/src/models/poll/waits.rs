@@ -62,7 +62,7 @@ impl Ps {
             Ps::Idle | Ps::BothIdle => &[],
             Ps::Taken => &["G2 for all", "M1 starts"],
             Ps::Stopped => &["Held { p: PId(0) }", "Stopped", "Started { procs: 1 }", "P0 is idle", "M1 starts"],
-            // The waiter is an M that can be had.
+            // The waiter is an available M.
             Ps::Refused => {
                 &["G2 for all", "M1 starts", "Refused", "P0 is idle", "M1 ends", "0 of 1 sleep", "interrupt"]
             }

@@ -430,7 +430,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "Linux",
         issue: "commit 76835b0ebf8a (futex: Ensure get_futex_key_refs() always implies a barrier)",
         year: 2014,
-        people: "Android programs on ARM64 stood still, each thread waiting for a mutex that no thread held.",
+        people: "Android programs on ARM64 stood still, each thread waiting for a mutex that was free.",
         cause: "futex_wake was made to return early if no thread waits, and relies on a barrier inside of another \
                 function. For a private futex that function does nothing, and so is no barrier.",
         fix: "An explicit barrier in the path of private futexes.",

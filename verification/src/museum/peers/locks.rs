@@ -292,7 +292,7 @@ pub const EXHIBITS: &[Exhibit] = &[
         project: "Asterinas",
         issue: "https://github.com/asterinas/asterinas/issues/1303",
         year: 2024,
-        people: "A writer slept on a lock that no thread held.",
+        people: "A writer slept on a lock that was free.",
         cause: "fetch_sub returns what was there before; whether to wake a thread was decided as if it returned what \
                 is left.",
         fix: "Compare with what the last one finds.",
