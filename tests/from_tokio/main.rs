@@ -16,13 +16,22 @@ use std::{env, fs};
 /// The modules that the page is about.
 const MODULES: [&str; 9] = ["fs", "io", "net", "process", "runtime", "signal", "sync", "task", "time"];
 
+/// The platform that the compiler runs on.
+fn host() -> String {
+    let output = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("-vV").output();
+    let text = String::from_utf8(output.expect("rustc runs").stdout).expect("text");
+    text.lines().find_map(|line| line.strip_prefix("host: ")).expect("its host").to_owned()
+}
+
 /// Where the sources of the tokio are that this test is built with.
 fn tokio() -> PathBuf {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["metadata", "--offline", "--format-version=1"]).current_dir(env!("CARGO_MANIFEST_DIR"));
-    let text = command.output().expect("cargo runs").stdout;
-    let all: Value = serde_json::from_slice(&text).expect("cargo writes JSON");
+    // Packages that only other platforms need may not have been fetched.
+    command.args(["metadata", "--offline", "--format-version=1", "--filter-platform", &host()]);
+    let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs");
+    assert!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+    let all: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
     let is_tokio = |package: &&Value| package["name"] == "tokio";
     let package = all["packages"].as_array().and_then(|packages| packages.iter().find(is_tokio)).expect("tokio");
     let manifest = package["manifest_path"].as_str().expect("a path");
