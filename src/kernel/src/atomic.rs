@@ -13,6 +13,22 @@ pub trait Value: Sized {
 }
 
 /// A word of the host's, holding a `V`. Every access is charged to the line that asked for it.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::atomic::Atomic;
+/// use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+/// let is_open = Atomic::<Os, bool>::new(true);
+/// assert!(is_open.swap(false, Relaxed));
+/// is_open.store(true, Release);
+/// assert_eq!(is_open.compare_exchange(true, false, Acquire, Relaxed), Ok(true));
+/// assert_eq!(is_open.compare_exchange(true, false, Acquire, Relaxed), Err(false));
+/// let count = Atomic::<Os, u64>::from_word(AtomicU64::new(7)); // a word that is there
+/// count.fetch_add(2, Relaxed);
+/// count.fetch_sub(1, Relaxed);
+/// assert_eq!(count.load(Relaxed), 8);
+/// # }
+/// ```
 pub struct Atomic<H: Host, V> {
     word: H::Word,
     holds: PhantomData<fn(V) -> V>,
@@ -22,6 +38,22 @@ pub struct Atomic<H: Host, V> {
 ///
 /// The one ordering that acquire and release do not give. Both sides of a pair need it: whichever barrier comes
 /// second, its thread sees what the other wrote before its own.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::atomic::{Atomic, store_load};
+/// use std::sync::atomic::Ordering::Relaxed;
+/// static WORDS: OnceLock<[Atomic<Os, bool>; 2]> = OnceLock::new();
+/// fn side(mine: usize) -> bool {
+///     let words = WORDS.get_or_init(|| [Atomic::new(false), Atomic::new(false)]);
+///     words[mine].store(true, Relaxed);
+///     store_load::<Os>();
+///     words[1 - mine].load(Relaxed)
+/// }
+/// let other = thread::spawn(|| side(1));
+/// assert!(side(0) || other.join().unwrap()); // one of them, at least, sees the other's store
+/// # }
+/// ```
 #[inline(always)]
 #[track_caller]
 pub fn store_load<H: Host>() {

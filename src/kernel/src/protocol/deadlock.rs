@@ -13,6 +13,16 @@
 use crate::protocol::locked::Woken;
 
 /// What the Ms do, counted under the lock.
+///
+/// ```
+/// use spinpark_kernel::protocol::{deadlock::Census, locked::Woken};
+/// let all_wait = Census { alive: 2, sleeping: 1, waiting: 1, busy_ps: 0, may_start: true, queued: 0 };
+/// assert_eq!(all_wait.verdict(|| false), Some(Woken::Deadlock));
+/// assert_eq!(all_wait.verdict(|| true), None); // a timer may still fire
+/// let queued = Census { queued: 1, sleeping: 0, alive: 1, may_start: false, ..all_wait };
+/// assert!(queued.lacks_ms());
+/// assert_eq!(queued.verdict(|| false), Some(Woken::NoThread));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Census {
     /// Ms that were started and have not ended.

@@ -70,7 +70,19 @@ pub trait Neighbours {
     fn stop(&self, m: MId, token: Option<SpinningToken>) -> NextP;
 }
 
-/// The next G to run, and the M with the P to run it under; `None`: the scheduler is closed and the M has to end.
+/// The next G to run, and the M with the P to run it under; or the M alone.
+///
+/// # Errors
+/// The M, if the scheduler is closed and it has to end.
+///
+/// ```
+/// use spinpark_kernel::protocol::find::{Neighbours, Worker, find_runnable};
+/// use spinpark_kernel::{protocol::sources::SearchOrder, types::{g::G, m::MId}};
+/// // As `Sched::next` does it, whose `Neighbours` are the real queues:
+/// fn next(worker: Worker, others: &impl Neighbours) -> Result<(Worker, G), MId> {
+///     find_runnable(worker, SearchOrder::GlobalFirst.sources(), others)
+/// }
+/// ```
 pub fn find_runnable(mut worker: Worker, sources: &[Source], others: &impl Neighbours) -> Result<(Worker, G), MId> {
     let sched = worker.sched;
     loop {

@@ -37,6 +37,15 @@ pub trait Neighbours {
 }
 
 /// Hands `p` off. The caller's M has no P after that.
+///
+/// ```
+/// use spinpark_kernel::protocol::{handoff::{Neighbours, handoffp}, sources::SearchOrder};
+/// use spinpark_kernel::types::p::OwnedP;
+/// // As an M does that enters a system call which is known to block:
+/// fn hand_off(p: OwnedP, others: &impl Neighbours) {
+///     handoffp(p, SearchOrder::GlobalFirst.sources(), others);
+/// }
+/// ```
 pub fn handoffp(p: OwnedP, sources: &[Source], others: &impl Neighbours) {
     if sources.iter().any(|&source| others.has_work(&p, source)) {
         return others.startm(p, None);

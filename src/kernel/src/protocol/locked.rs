@@ -52,6 +52,19 @@ enum State {
 }
 
 /// Every M's bound G. Lives inside the scheduler's lock.
+///
+/// ```
+/// use spinpark_kernel::{protocol::locked::{Bindings, Wake, Woken}, types::m::MId};
+/// let (mut bindings, m) = (Bindings::new(2), MId(1));
+/// assert!(bindings.wait(m, Wake::Inside) && bindings.rest(m));
+/// assert_eq!((bindings.total(), bindings.oldest_inside()), (1, Some(m)));
+/// assert_eq!(bindings.waiting().collect::<Vec<_>>(), [m]);
+/// assert!(bindings.ready(m, Woken::Ready)); // its ticket has to be queued
+/// assert_eq!(bindings.woken(m), Woken::Ready);
+/// assert!(!bindings.ready(m, Woken::Ready)); // readied before it waits:
+/// assert!(!bindings.wait(m, Wake::Outside)); // it need not
+/// bindings.forget(m); // it ends
+/// ```
 #[derive(Debug)]
 pub struct Bindings {
     states: Box<[(State, Woken)]>,

@@ -44,6 +44,33 @@ const MISSED: u64 = 2;
 const SINCE: u64 = 3;
 
 /// The thread in the poller.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::protocol::netpoll::{Neighbours, Netpoll};
+/// #[derive(Default)]
+/// struct Timer { due: AtomicU64, interrupts: AtomicU64 } // what the rest of the scheduler says
+/// impl Neighbours for Timer {
+///     fn deadline(&self) -> Nanos { self.due.load(Ordering::SeqCst) }
+///     fn is_awaited(&self) -> bool { false }
+///     fn interrupt(&self) { self.interrupts.fetch_add(1, Ordering::SeqCst); }
+///     fn wakep(&self) {}
+/// }
+/// let (netpoll, timer) = (Netpoll::<Os>::new(), Timer { due: AtomicU64::new(900), ..Timer::default() });
+/// assert!(netpoll.is_missing(&timer)); // no M waits for it
+/// let poll = netpoll.claim(&timer).expect("there is a timer to wait for");
+/// assert_eq!(netpoll.prepare(&poll, &timer), 900);
+/// assert!(netpoll.claim(&timer).is_none()); // one M waits, no more
+/// assert!(netpoll.is_blocked() && netpoll.neglected_since().is_none());
+/// assert!(!netpoll.peek(&timer, || 0, || panic!("it is in use")));
+///
+/// timer.due.store(500, Ordering::SeqCst);
+/// netpoll.announce(500, &timer); // earlier: the M wakes
+/// assert_eq!(timer.interrupts.load(Ordering::SeqCst), 1);
+/// netpoll.leave(poll, 400);
+/// assert_eq!(netpoll.neglected_since(), Some(400));
+/// # }
+/// ```
 pub struct Netpoll<H: Host> {
     who: Atomic<H, u64>,
     /// Until when the M in the poller will wait.

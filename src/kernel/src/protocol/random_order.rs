@@ -9,6 +9,13 @@
 //! Checked by: proptests/tests/random_order.rs
 
 /// An order of `0..n`; `choose(k)` picks a number below `k`.
+///
+/// ```
+/// use spinpark_kernel::protocol::random_order::random_order;
+/// let mut order: Vec<_> = random_order(4, |n| n - 1).collect();
+/// order.sort();
+/// assert_eq!(order, [0, 1, 2, 3]); // each once, whatever is chosen
+/// ```
 #[inline]
 pub fn random_order(n: usize, choose: fn(usize) -> usize) -> impl Iterator<Item = usize> {
     let (start, step) = match n {

@@ -60,6 +60,23 @@ pub enum Waits {
 }
 
 /// The role of one thread. Not shared with others: only the thread and its signal handler read it.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::protocol::role::{Role, RoleCell, Waits};
+/// let cell = RoleCell::<Os, &str, &str, ()>::new(AtomicU64::new(0));
+/// assert_eq!(cell.waits(true), Waits::WithoutP); // outside
+/// cell.replace(Role::Running("worker"));
+/// assert_eq!((cell.waits(true), cell.waits(false)), (Waits::Suspend, Waits::Block));
+/// assert!(cell.try_with_mut(|role| matches!(role, Role::Running(_))).unwrap());
+///
+/// cell.interrupt(|_worker| Ok("away")); // in the signal handler: the P is gone
+/// assert!(cell.with(|role| matches!(role, Role::Detached("away"))));
+/// assert!(cell.enter_syscall(|_worker| "left", |away| away));
+/// assert_eq!(cell.exit_syscall(|_away| "another worker"), Some("another worker"));
+/// assert_eq!(cell.take(|_away| "reattached"), None); // outside again
+/// # }
+/// ```
 pub struct RoleCell<H: Host, W, A, O> {
     /// The thread is inside the scheduler: it reads the role, or changes it.
     is_inside: Atomic<H, bool>,

@@ -35,6 +35,12 @@ pub enum SearchOrder {
 
 impl SearchOrder {
     /// The places, in order. Each order names each place.
+    ///
+    /// ```
+    /// use spinpark_kernel::protocol::sources::{SearchOrder, Source};
+    /// assert_eq!(SearchOrder::GlobalFirst.sources()[0], Source::GlobalTurn);
+    /// assert!(SearchOrder::StealFirst.sources().contains(&Source::Steal));
+    /// ```
     pub const fn sources(self) -> &'static [Source; 5] {
         use Source::{Extra, Global, GlobalTurn, Local, Steal};
         match self {

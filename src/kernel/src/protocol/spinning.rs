@@ -45,6 +45,39 @@ use crate::types::m::SpinningToken;
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 /// The count of spinning Ms, and the request for one more.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::{protocol::spinning::{Neighbours, Spinning}, types::m::SpinningToken};
+/// #[derive(Default)]
+/// struct Others { queued: AtomicU64, started: Mutex<Option<SpinningToken>> } // the rest of the scheduler: two Ps, one idle
+/// impl Neighbours for Others {
+///     type IdleP = ();
+///     fn any_work(&self) -> bool { self.queued.load(Ordering::SeqCst) > 0 }
+///     fn is_any_p_idle(&self) -> bool { true }
+///     fn pidleget(&self, _: impl FnOnce()) -> Option<()> { Some(()) }
+///     fn startm(&self, (): (), token: SpinningToken) { *self.started.lock().unwrap() = Some(token); }
+/// }
+/// let (spinning, others) = (Spinning::<Os>::new(), Others::default());
+/// spinning.wakep(&others); // a submitter
+/// spinning.wakep(&others); // another: one M spins, that will do
+/// assert!(spinning.count() == 1 && !spinning.may_spin(2, 1, 1));
+/// let token = others.started.lock().unwrap().take().expect("it was started");
+/// assert!(spinning.retire(token, &others).is_none()); // found nothing, scans again, sleeps
+///
+/// spinning.set_needspinning(); // work waits, and no M is there to look
+/// assert!(spinning.is_needspinning());
+/// let token = spinning.take_needspinning().expect("it is asked for");
+/// spinning.found_work(token, &others);
+/// let token = spinning.must_recheck(false).expect("no M spins, and no P is idle");
+/// spinning.give_up(token);
+/// let token = spinning.elect().expect("there is none");
+/// assert!(spinning.elect().is_none());
+/// spinning.give_up(token);
+/// spinning.give_up(spinning.become_spinning());
+/// assert_eq!(spinning.count(), 0);
+/// # }
+/// ```
 pub struct Spinning<H: Host> {
     /// How many Ms are counted as spinning.
     nmspinning: Atomic<H, u64>,

@@ -53,6 +53,21 @@ impl Value for SyscallStatus {
 }
 
 /// The word of one P.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::{protocol::syscall::SyscallWord, types::{m::MId, p::{OwnedP, PId}}};
+/// fn in_and_out(word: &SyscallWord<Os>, p: OwnedP) -> Option<OwnedP> {
+///     let left = word.put(p, MId(0));
+///     assert_eq!(word.peek(), left);
+///     word.take(left) // the exchange decides: the M, or the monitor
+/// }
+/// # let _: fn(&SyscallWord<Os>, OwnedP) -> Option<OwnedP> = in_and_out;
+/// let word = SyscallWord::<Os>::starting_at(PId(0), 7);
+/// assert!(word.take_any().is_none()); // its M is in no system call
+/// assert_eq!((word.peek().tick, SyscallWord::<Os>::new(PId(0)).peek().tick), (7, 0));
+/// # }
+/// ```
 pub struct SyscallWord<H: Host> {
     p: PId,
     pub(crate) word: Atomic<H, SyscallStatus>,
@@ -185,6 +200,17 @@ pub enum Way {
 }
 
 /// M `m` enters a system call that may be short: `p` stays in its word until a thread takes it. Go: `entersyscall`.
+///
+/// ```
+/// use spinpark_kernel::{host::Host, protocol::syscall::{Neighbours, entersyscall, exitsyscall}};
+/// use spinpark_kernel::types::{g::G, m::MId, p::OwnedP};
+/// // `Sched::entersyscall` and `exitsyscall`, in one:
+/// fn read<H: Host>(m: MId, p: OwnedP, g: G, others: &impl Neighbours<H>) -> Option<(OwnedP, G)> {
+///     let away = entersyscall(m, p, others);
+///     // The system call.
+///     exitsyscall(away, g, others).ok().map(|(p, g, _way)| (p, g))
+/// }
+/// ```
 #[inline]
 pub fn entersyscall<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
     let id = p.id();
@@ -203,6 +229,16 @@ pub fn entersyscall<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> 
 /// The G on M `m` is CPU-bound and ignores preemption: it is treated as one in a system call, and `p` stays in its word until
 /// a thread takes it. For a signal handler: two accesses, no lock, no wake. So a stopper may miss it at this moment, as it
 /// misses a P that runs; the monitor, which sent the signal, sees it at its next tick. Go, which stops the G: `asyncPreempt`.
+///
+/// ```
+/// use spinpark_kernel::{host::Host, protocol::syscall::{Neighbours, exitsyscall, interrupt}};
+/// use spinpark_kernel::types::{g::G, m::MId, p::OwnedP};
+/// fn preempt<H: Host>(m: MId, p: OwnedP, g: G, others: &impl Neighbours<H>) -> bool {
+///     let away = interrupt(m, p, others); // in the signal handler
+///     assert!(away.was_detached());
+///     exitsyscall(away, g, others).is_ok() // when the G wants something of the scheduler
+/// }
+/// ```
 #[inline]
 pub fn interrupt<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
     let id = p.id();
@@ -216,6 +252,16 @@ pub(crate) fn take_left<H: Host>(away: &Away, others: &impl Neighbours<H>) -> Op
 }
 
 /// M `m` enters a system call that is known to block: `p` is handed off at once. Go: `entersyscallblock`.
+///
+/// ```
+/// use spinpark_kernel::{host::Host, protocol::syscall::{Away, Neighbours, entersyscallblock}};
+/// use spinpark_kernel::types::{m::MId, p::OwnedP};
+/// fn sleep<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
+///     let away = entersyscallblock(m, p, others); // the P is another M's now
+///     assert_eq!(away.m(), m);
+///     away
+/// }
+/// ```
 pub fn entersyscallblock<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>) -> Away {
     let id = p.id();
     others.handoffp(p);
@@ -227,6 +273,14 @@ pub fn entersyscallblock<H: Host>(m: MId, p: OwnedP, others: &impl Neighbours<H>
 ///
 /// # Errors
 /// The M, if it has to rest.
+///
+/// ```
+/// use spinpark_kernel::{host::Host, protocol::syscall::{Away, Neighbours, Way, exitsyscall}};
+/// use spinpark_kernel::types::g::G;
+/// fn was_quick<H: Host>(away: Away, g: G, others: &impl Neighbours<H>) -> bool {
+///     matches!(exitsyscall(away, g, others), Ok((_p, _g, Way::Kept))) // no thread had taken the P
+/// }
+/// ```
 #[inline]
 pub fn exitsyscall<H: Host>(away: Away, g: G, others: &impl Neighbours<H>) -> Result<(OwnedP, G, Way), MId> {
     let p = away.p;

@@ -66,6 +66,19 @@ pub struct Around {
 }
 
 /// What the monitor remembers of a P. Go: `sysmontick`.
+///
+/// ```
+/// use spinpark_kernel::protocol::sysmon::{Around, Observed, SLICE, SysmonTick, Verdict};
+/// let mut tick = SysmonTick::default();
+/// let same_g = Observed { dispatches: 1, syscall: None, has_work: true };
+/// let around = |now| Around { now, somebody_looks: false, is_wanted: false, slice: SLICE };
+/// assert_eq!(tick.verdict(same_g, around(1)), Verdict::Leave);
+/// assert_eq!(tick.verdict(same_g, around(1 + SLICE)), Verdict::Preempt); // it has run for a slice
+/// assert!(tick.is_news() && !tick.is_news());
+/// let in_syscall = Observed { syscall: Some(1), ..same_g };
+/// tick.verdict(in_syscall, around(SLICE + 2));
+/// assert_eq!(tick.verdict(in_syscall, around(SLICE + 3)), Verdict::Retake); // at the second tick
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SysmonTick {
     slice: Since,
@@ -132,6 +145,17 @@ impl SysmonTick {
 }
 
 /// How long the monitor sleeps between two ticks.
+///
+/// ```
+/// use spinpark_kernel::protocol::sysmon::{PATIENCE, Pace, SHORTEST, SLICE, SOON};
+/// let mut pace = Pace::new();
+/// assert_eq!(pace.delay(), SHORTEST);
+/// (0..4 * PATIENCE).for_each(|_| pace.after(false)); // nothing was retaken
+/// assert!(pace.delay() > SHORTEST && pace.delay_for(SLICE) <= SLICE / 2);
+/// pace.hurry(); // preemption was requested
+/// assert!(pace.delay() <= SOON);
+/// assert!(!pace.may_sleep(true)); // every P is idle, but not for long
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
     idle: u32,

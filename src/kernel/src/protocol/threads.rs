@@ -42,6 +42,25 @@ pub trait Neighbours<H: Host> {
 }
 
 /// Gives `nextp` to some M: a sleeping one if there is one, else a new one.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::protocol::threads::{Available, Neighbours, give_back, startm, stopm};
+/// use spinpark_kernel::types::m::{M, MId, NextP};
+/// struct OneSleeps; // the rest of the scheduler: M 0 sleeps
+/// impl Neighbours<Os> for OneSleeps {
+///     fn mget(&self) -> Available { Available::Sleeping(MId(0)) }
+///     fn mput(&self, _: MId) -> Option<NextP> { None }
+///     fn newm(&self, _: MId) -> Result<(), SpawnError> { unreachable!("it need not be started") }
+///     fn refused(&self, nextp: NextP, _: Option<MId>) -> Option<(MId, NextP)> { Some((MId(0), nextp)) }
+/// }
+/// let ms = [M::<Os>::new()];
+/// startm(NextP::Exit, &ms, &OneSleeps);
+/// assert!(matches!(stopm(MId(0), &ms, &OneSleeps), NextP::Exit)); // the M wakes
+/// give_back(NextP::Exit, None, &ms, &OneSleeps); // M 0 fell asleep meanwhile
+/// assert!(ms[0].take_nextp().is_some());
+/// # }
+/// ```
 pub fn startm<H: Host>(nextp: NextP, ms: &[M<H>], others: &impl Neighbours<H>) {
     match others.mget() {
         Available::Sleeping(m) => ms[m.index()].wake_with(nextp),
@@ -58,6 +77,14 @@ pub fn startm<H: Host>(nextp: NextP, ms: &[M<H>], others: &impl Neighbours<H>) {
 }
 
 /// No M was available for `nextp`.
+///
+/// ```
+/// use spinpark_kernel::{host::Host, protocol::threads::{Neighbours, give_back}, types::m::{M, NextP}};
+/// // As `startm` does it when there may be no more threads:
+/// fn no_thread<H: Host>(nextp: NextP, ms: &[M<H>], others: &impl Neighbours<H>) {
+///     give_back(nextp, None, ms, others);
+/// }
+/// ```
 pub fn give_back<H: Host>(nextp: NextP, m: Option<MId>, ms: &[M<H>], others: &impl Neighbours<H>) {
     if let Some((late, nextp)) = others.refused(nextp, m) {
         ms[late.index()].wake_with(nextp);
@@ -65,6 +92,17 @@ pub fn give_back<H: Host>(nextp: NextP, m: Option<MId>, ms: &[M<H>], others: &im
 }
 
 /// Sleeps until `nextp` is set. The caller, M `me`, has no P and is not spinning.
+///
+/// ```
+/// use spinpark_kernel::{host::Host, protocol::threads::{Neighbours, stopm}, types::m::{M, MId, NextP}};
+/// // An M that has found nothing:
+/// fn must_end<H: Host>(me: MId, ms: &[M<H>], others: &impl Neighbours<H>) -> bool {
+///     match stopm(me, ms, others) {
+///         NextP::Exit => true,
+///         NextP::Run { p, token } => { others.refused(NextP::Run { p, token }, None); false } // or it runs Gs under `p`
+///     }
+/// }
+/// ```
 pub fn stopm<H: Host>(me: MId, ms: &[M<H>], others: &impl Neighbours<H>) -> NextP {
     match others.mput(me) {
         Some(instead) => instead,

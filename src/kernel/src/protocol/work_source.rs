@@ -146,6 +146,17 @@ pub trait Wakep: Send + Sync {
 }
 
 /// Wakes a scheduler when a source has work. Can be cloned; wakes nothing once the scheduler is dropped.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::{host::NEVER, protocol::work_source::Waker};
+/// let weak: std::sync::Weak<Sched<Os>> = std::sync::Weak::new();
+/// let waker = Waker::new(weak.clone()); // as `Sched::with_sources` makes it; here of a scheduler that is gone
+/// waker.wake();
+/// waker.announce(NEVER);
+/// assert!(waker.is_same(&waker.clone()));
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Waker(Weak<dyn Wakep>);
 

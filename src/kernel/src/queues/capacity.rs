@@ -7,6 +7,12 @@
 use core::fmt;
 
 /// How many Gs a ring holds: a power of two.
+///
+/// ```
+/// use spinpark_kernel::queues::runq::{BadCapacity, Capacity};
+/// assert_eq!(Capacity::new(256), Ok(Capacity::DEFAULT));
+/// assert_eq!(Capacity::new(3), Err(BadCapacity(3))); // no power of two
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity(pub(crate) u32);
 

@@ -18,6 +18,15 @@ use alloc::collections::VecDeque;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
 /// The length, for threads that do not hold the lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::queues::globq::{GlobQueue, Len};
+/// let len = Len::<Os>::new();
+/// GlobQueue::default().put(g(1), &len);
+/// assert_eq!(len.peek(), 1); // read without the lock
+/// # }
+/// ```
 pub struct Len<H: Host>(Atomic<H, u64>);
 
 impl<H: Host> Len<H> {
@@ -41,6 +50,22 @@ impl<H: Host> Len<H> {
 }
 
 /// The queue itself. It lives inside the scheduler's lock; each change takes the [`Len`] along.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::queues::globq::{GlobQueue, Len};
+/// let (mut queue, len) = (GlobQueue::default(), Len::<Os>::new());
+/// queue.put(g(2), &len);
+/// queue.put_batch([g(3), g(4), g(5)].into_iter(), &len);
+/// queue.put_front([g(1)].into_iter(), &len);
+/// assert_eq!(queue.get(&len).map(|g| g.id()), Some(1));
+/// let mut more = Vec::new();
+/// let first = queue.get_batch(2, 8, &len, |gs| more.extend(gs.map(|g| g.id()))); // a share of one of two Ps
+/// assert_eq!((first.map(|g| g.id()), more.as_slice()), (Some(2), &[3, 4][..]));
+/// assert_eq!(queue.get_bound(&len), None); // no ticket among them
+/// assert_eq!((queue.len(), len.peek()), (1, 1));
+/// # }
+/// ```
 #[derive(Debug, Default)]
 pub struct GlobQueue(VecDeque<G>);
 

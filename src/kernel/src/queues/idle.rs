@@ -19,10 +19,32 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// The idle Ps. Lives inside the scheduler's lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::{queues::idle::{IdleMask, IdlePs}, types::p::OwnedP};
+/// fn come_and_go(idle: &mut IdlePs, p: OwnedP, mask: &IdleMask<Os>) -> Option<OwnedP> {
+///     let id = p.id();
+///     idle.put(p, mask);
+///     assert!(mask.is_idle(id) && idle.agrees_with(mask));
+///     idle.get(mask) // the P listed last
+/// }
+/// let (mut idle, mask) = (IdlePs::default(), IdleMask::<Os>::new(4));
+/// assert!(idle.get(&mask).is_none() && idle.agrees_with(&mask)); // the scheduler alone has a P to list
+/// # }
+/// ```
 #[derive(Debug, Default)]
 pub struct IdlePs(Vec<OwnedP>);
 
 /// How many and which Ps are idle, without the lock: a hint, exact only under it.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::{queues::idle::IdleMask, types::p::PId};
+/// let mask = IdleMask::<Os>::new(4);
+/// assert!(mask.npidle() == 0 && !mask.is_idle(PId(3)));
+/// # }
+/// ```
 pub struct IdleMask<H: Host> {
     npidle: Atomic<H, u32>,
     bits: Box<[Atomic<H, u64>]>,
@@ -100,6 +122,18 @@ impl<H: Host> IdleMask<H> {
 }
 
 /// The sleeping Ms, and since when they sleep. Lives inside the scheduler's lock.
+///
+/// ```
+/// use spinpark_kernel::{queues::idle::SleepingMs, types::m::MId};
+/// let mut sleeping = SleepingMs::default();
+/// sleeping.put(MId(0), 100);
+/// sleeping.put(MId(1), 200);
+/// sleeping.put(MId(2), 300);
+/// assert_eq!(sleeping.get(), Some(MId(2))); // the last, its caches are warm
+/// assert_eq!(sleeping.next_to_end(), Some(100));
+/// assert_eq!(sleeping.get_older(150), Some(MId(0)));
+/// assert_eq!(sleeping.get_older(900), None); // the last one stays
+/// ```
 #[derive(Debug, Default)]
 pub struct SleepingMs(VecDeque<(MId, Nanos)>);
 

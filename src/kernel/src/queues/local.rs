@@ -23,6 +23,24 @@ use crate::types::g::G;
 use crate::types::p::Turn;
 
 /// The queues of one P.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::{queues::{local::LocalQueue, runq::Capacity}, types::p::Turn};
+/// let (queue, mut turn) = (LocalQueue::<Os>::new(Capacity::new(4).unwrap()), Turn::default());
+/// let number = |g: Option<G>| g.map(|g| g.id());
+/// queue.put(g(1), |_, _| panic!("there is room"));
+/// queue.put_next(g(2), |_, _| panic!("there is room"));
+/// assert_eq!(queue.put_batch(&mut [g(3), g(4)].into_iter()), 2);
+/// assert_eq!(number(queue.get(&mut turn, 8)), Some(2)); // the next comes first
+///
+/// let thief = LocalQueue::<Os>::new(Capacity::new(4).unwrap());
+/// let (first, stolen) = queue.steal_some(&thief, true, || ()).expect("there is something");
+/// assert_eq!((first.id(), stolen), (1, 2)); // half, rounded up
+/// assert_eq!(thief.drain().map(|g| g.id()).collect::<Vec<_>>(), [3]);
+/// assert!(thief.is_empty() && queue.len() == 1);
+/// # }
+/// ```
 pub struct LocalQueue<H: Host, const BITS: u32 = 32> {
     runnext: RunNext<H>,
     ring: RunQueue<H, BITS>,
@@ -86,8 +104,8 @@ impl<H: Host, const BITS: u32> LocalQueue<H, BITS> {
         core::iter::from_fn(|| self.runnext.take().or_else(|| self.ring.get()))
     }
 
-    /// Takes half of the ring into `mine`, the thief's own and empty; returns the oldest, to be run, and how many it took
-    /// with it. With `and_next`, `runnext` too is taken when the ring is empty, after `back_off` gave its owner time to run
+    /// Takes half of the ring into `mine`, the thief's own and empty; returns the oldest, to be run, and how many it took,
+    /// that one included. With `and_next`, `runnext` too is taken when the ring is empty, after `back_off` gave its owner time to run
     /// it.
     pub fn steal_some(&self, mine: &Self, and_next: bool, back_off: impl FnOnce()) -> Option<(G, usize)> {
         if let Some(stolen) = self.ring.steal_some(&mine.ring) {

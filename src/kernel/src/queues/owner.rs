@@ -59,9 +59,30 @@ use core::cell::Cell;
 use core::marker::PhantomData;
 
 /// The one that puts and gets. Gs that are left when the last of owner and stealers is dropped are dropped with the ring.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::queues::{owner::Owner, runq::{Capacity, Full}};
+/// let owner = Owner::<Os>::new(Capacity::new(2).unwrap());
+/// assert_eq!(owner.put_batch(&mut [g(1), g(2), g(3)].into_iter()), 2); // as many as fit
+/// assert!(matches!(owner.put(g(3)), Err(Full(_))));
+/// assert_eq!(owner.spill_half().expect("it is full").map(|g| g.id()).collect::<Vec<_>>(), [1]);
+/// assert_eq!((owner.get().map(|g| g.id()), owner.is_empty()), (Some(2), true));
+/// # }
+/// ```
 pub struct Owner<H: Host>(Arc<RunQueue<H>>, PhantomData<Cell<()>>);
 
 /// One that steals. Can be cloned.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::queues::{owner::Owner, runq::Capacity};
+/// let (victim, mine) = (Owner::<Os>::new(Capacity::DEFAULT), Owner::new(Capacity::DEFAULT));
+/// victim.put_batch(&mut (1..=4).map(g));
+/// let (first, stolen) = victim.stealer().steal_some(&mine).expect("there is something");
+/// assert_eq!((first.id(), stolen, mine.len(), victim.len()), (1, 2, 1, 2));
+/// # }
+/// ```
 pub struct Stealer<H: Host>(Arc<RunQueue<H>>);
 
 impl<H: Host> Owner<H> {
@@ -114,7 +135,7 @@ impl<H: Host> Owner<H> {
 
 impl<H: Host> Stealer<H> {
     /// Takes the older half, rounded up: the oldest for the caller to run, the rest into `mine`. Returns the oldest, and how many it
-    /// took with it. `None`: there was nothing.
+    /// took, that one included. `None`: there was nothing.
     ///
     /// # Panics
     /// If `mine` is not empty.

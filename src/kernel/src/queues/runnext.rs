@@ -16,6 +16,18 @@ use crate::types::g::G;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// A place for one G.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::queues::runnext::RunNext;
+/// let next = RunNext::<Os>::new();
+/// assert!(next.put(g(1)).is_none());
+/// assert_eq!(next.put(g(2)).map(|g| g.id()), Some(1)); // displaced
+/// assert!(next.is_set());
+/// assert_eq!(next.steal().map(|g| g.id()), Some(2)); // by a thief
+/// assert!(next.take().is_none()); // the owner comes too late
+/// # }
+/// ```
 pub struct RunNext<H: Host>(Atomic<H, Option<G>>);
 
 impl<H: Host> RunNext<H> {

@@ -35,6 +35,21 @@ pub struct Full(pub G);
 
 /// The ring of one P, as the scheduler has it: an M that holds the P is the owner. By type, and to be made by an embedder:
 /// [`Owner`](crate::queues::owner::Owner). `BITS` is the width of the cursors.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::queues::{local::LocalQueue, runq::{Capacity, Full, RunQueue, Spilled}};
+/// fn as_the_owner(ring: &RunQueue<Os>, others: &RunQueue<Os>) -> usize {
+///     while ring.put(g(1)).is_ok() {} // fills it
+///     let spilled = ring.spill_half().expect("it is full").count();
+///     assert_eq!(ring.put_batch(&mut (0..1000).map(|_| g(2))), spilled);
+///     while ring.get().is_some() {}
+///     assert!(ring.is_empty());
+///     others.steal_some(ring).map_or(0, |(_first, stolen)| stolen)
+/// }
+/// # let _: fn(&RunQueue<Os>, &RunQueue<Os>) -> usize = as_the_owner;
+/// # }
+/// ```
 pub struct RunQueue<H: Host, const BITS: u32 = 32> {
     head: CachePadded<Atomic<H, u32>>,
     tail: CachePadded<Atomic<H, u32>>,
@@ -144,7 +159,7 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     }
 
     /// Takes the older half, rounded up. The oldest is for the thief to run; the rest goes into `mine`, which must be
-    /// the caller's own, and empty. Returns the oldest, and how many it took with it. `None`: there was nothing.
+    /// the caller's own, and empty. Returns the oldest, and how many it took, that one included. `None`: there was nothing.
     ///
     /// # Panics
     /// If `mine` was not empty and overflows.

@@ -31,6 +31,22 @@ use crossbeam_utils::CachePadded;
 pub const BATCH: usize = 64;
 
 /// Shards of timers. `T` is what is to be done when one is due.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::{host::NEVER, queues::timers::Timers};
+/// let timers = Timers::<Os, &str>::new(1);
+/// let (first, _) = timers.add(0, 200, "a");
+/// let (second, is_earliest) = timers.add(0, 100, "b");
+/// assert!(is_earliest && second.when() == 100);
+/// assert_eq!(timers.replace(second, "c"), Ok("b"));
+/// assert_eq!((timers.deadline(), timers.is_any()), (100, true));
+/// assert_eq!(timers.take_due(0, 150), ["c"]);
+/// assert_eq!((timers.remove(second), timers.remove(first)), (None, Some("a"))); // the other was due
+/// timers.add(0, NEVER, "d");
+/// assert_eq!(timers.drain().collect::<Vec<_>>(), ["d"]);
+/// # }
+/// ```
 pub struct Timers<H: Host, T: Send + 'static> {
     shards: Box<[CachePadded<Shard<H, T>>]>,
 }

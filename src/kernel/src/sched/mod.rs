@@ -226,6 +226,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
     ///
     /// # Errors
     /// If a number in `config` is not allowed, or a source shows another waker than the one it was given.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let sched = Sched::<Os>::with_sources(Config::default(), (), live, |_waker| Vec::new()).expect("numbers that are allowed");
+    /// assert!(sched.close().is_empty());
+    /// # }
+    /// ```
     pub fn with_sources(
         config: Config,
         observer: O,

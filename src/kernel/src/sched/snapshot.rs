@@ -121,11 +121,27 @@ pub struct DetailedSnapshot {
 
 impl Snapshot {
     /// Do all Ms sleep, or wait in the poller? Then nothing moves until a G is submitted, a timer is due, or a socket is ready.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let sched = Sched::<Os>::new(Config::default(), (), live).expect("numbers that are allowed");
+    /// assert!(sched.snapshot().is_quiescent()); // no M was started yet
+    /// # sched.close();
+    /// # }
+    /// ```
     pub fn is_quiescent(&self) -> bool {
         self.sleeping + self.waiting + self.polling == self.alive
     }
 
     /// At quiescence: what is wrong, if anything. Invariants 30 to 34.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// let sched = Sched::<Os>::new(Config::default(), (), live).expect("numbers that are allowed");
+    /// assert_eq!(sched.snapshot().violation(), None);
+    /// # sched.close();
+    /// # }
+    /// ```
     pub fn violation(&self) -> Option<&'static str> {
         let queued = self.global + self.local.iter().sum::<usize>();
         if queued > 0 && self.idle_ps > 0 {

@@ -187,6 +187,15 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// Has the monitor requested its preemption?
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+    /// on_an_m(|sched, worker| {
+    ///     assert!(!sched.is_preempted(&worker)); // there is no monitor to ask for it
+    ///     worker
+    /// });
+    /// # }
+    /// ```
     #[inline]
     pub fn is_preempted(&self, worker: &Worker) -> bool {
         // Relaxed: a request.

@@ -56,6 +56,21 @@ pub trait Memory {
 }
 
 /// Runs the task, here and now: until it waits, or ends.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/task.in")); fn main() {
+/// use spinpark_kernel::task::{drop_handle, poll_handle, run, wake};
+/// let (task, active, handle) = task(1);
+/// task.word.clone_waker(); // the one that the future keeps
+/// run(&task, active); // it waits
+/// wake(&task);
+/// run(&task, task.queued()); // it ends
+/// let Poll::Ready(view) = poll_handle(&task, &handle, |_| None) else { panic!("it is complete") };
+/// assert!(view.is_complete() && !view.is_empty()); // there is an output, to be taken
+/// drop_handle(&task, handle, true);
+/// assert_eq!(task.log(), ["polled", "polled", "freed"]);
+/// # }
+/// ```
 #[inline]
 pub fn run<T: Memory>(task: &T, active: Active) {
     if !task.word().start(&active) {
@@ -79,6 +94,15 @@ pub fn run<T: Memory>(task: &T, active: Active) {
 }
 
 /// Runs the task once, where it would not be run again: if it waits it ends.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/task.in")); fn main() {
+/// use spinpark_kernel::task::run_last;
+/// let (task, active, _handle) = task(1);
+/// run_last(&task, active); // it waits, so it ends
+/// assert_eq!(task.log(), ["polled", "future dropped"]);
+/// # }
+/// ```
 pub fn run_last<T: Memory>(task: &T, active: Active) {
     match task.word().start(&active) && task.poll(&active).is_ready() {
         true => {
@@ -93,6 +117,16 @@ pub fn run_last<T: Memory>(task: &T, active: Active) {
 }
 
 /// Drops the future. The handle learns that there is no output.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/task.in")); fn main() {
+/// use spinpark_kernel::task::cancel;
+/// let (task, active, _handle) = task(0);
+/// cancel(&task, active);
+/// assert!(task.word.view().is_empty()); // complete, without an output
+/// assert_eq!(task.log(), ["future dropped"]);
+/// # }
+/// ```
 pub fn cancel<T: Memory>(task: &T, active: Active) {
     task.drop_future(&active);
     complete(task, active, false);
@@ -133,6 +167,18 @@ fn complete_late<T: Memory>(task: &T) {
 }
 
 /// Wakes the task.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/task.in")); fn main() {
+/// use spinpark_kernel::task::{run, wake_by_ref};
+/// let (task, active, _handle) = task(1);
+/// task.word.clone_waker();
+/// run(&task, active);
+/// wake_by_ref(&task);
+/// wake_by_ref(&task); // it is awake already
+/// assert_eq!(task.queue.lock().unwrap().len(), 1);
+/// # }
+/// ```
 #[inline]
 pub fn wake_by_ref<T: Memory>(task: &T) {
     if let (Some(active), _) = task.word().wake(false) {
@@ -141,6 +187,18 @@ pub fn wake_by_ref<T: Memory>(task: &T) {
 }
 
 /// Wakes the task by a waker that is gone then.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/task.in")); fn main() {
+/// use spinpark_kernel::task::{run, wake};
+/// let (task, active, _handle) = task(1);
+/// task.word.clone_waker();
+/// run(&task, active);
+/// wake(&task);
+/// run(&task, task.queued());
+/// assert_eq!(task.log(), ["polled", "polled"]);
+/// # }
+/// ```
 #[inline]
 pub fn wake<T: Memory>(task: &T) {
     match task.word().wake(true) {
@@ -174,12 +232,38 @@ fn release<T: Memory>(task: &T, left: View) {
 }
 
 /// Drops a waker.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/task.in")); fn main() {
+/// use spinpark_kernel::task::{drop_handle, drop_waker, run};
+/// let (task, active, handle) = task(1);
+/// task.word.clone_waker();
+/// run(&task, active);
+/// drop_handle(&task, handle, false);
+/// drop_waker(&task); // nothing is left that could wake it: it is made runnable, to end
+/// run(&task, task.queued());
+/// assert_eq!(task.log().last(), Some(&"freed"));
+/// # }
+/// ```
 #[inline]
 pub fn drop_waker<T: Memory>(task: &T) {
     release(task, task.word().drop_waker());
 }
 
 /// The task is to end: its future is dropped when it would be polled the next time.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/task.in")); fn main() {
+/// use spinpark_kernel::task::{abort, run};
+/// let (task, active, _handle) = task(1);
+/// task.word.clone_waker();
+/// run(&task, active);
+/// abort(&task);
+/// run(&task, task.queued()); // not polled again
+/// assert!(task.word.view().is_aborted());
+/// assert_eq!(task.log(), ["polled", "future dropped"]);
+/// # }
+/// ```
 pub fn abort<T: Memory>(task: &T) {
     if let Some(active) = task.word().abort() {
         submit(task, active);
@@ -188,6 +272,17 @@ pub fn abort<T: Memory>(task: &T) {
 
 /// Ends the task, which nothing runs any more: its future is dropped, here. `false`: not yet. A thread was about to make it
 /// run, and puts it back; to be asked again. The caller has a waker of it.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/task.in")); fn main() {
+/// use spinpark_kernel::task::{close, run};
+/// let (task, active, _handle) = task(1);
+/// task.word.clone_waker();
+/// run(&task, active);
+/// assert!(close(&task)); // at the runtime's end
+/// assert_eq!(task.log(), ["polled", "future dropped"]);
+/// # }
+/// ```
 #[must_use = "a thread may have been about to make it run"]
 pub fn close<T: Memory>(task: &T) -> bool {
     match task.word().close() {
@@ -200,6 +295,18 @@ pub fn close<T: Memory>(task: &T) -> bool {
 
 /// Is the task complete? If not, what `waker` gives is woken when it is; it is told what would be woken already, and gives
 /// nothing if that will do.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/task.in")); fn main() {
+/// use spinpark_kernel::task::{poll_handle, run};
+/// let (task, active, handle) = task(0);
+/// let joiner = WakerWords { data: 1, vtable: 2 };
+/// assert!(poll_handle(&task, &handle, |_| Some(joiner)).is_pending());
+/// run(&task, active);
+/// assert_eq!(task.log(), ["polled", "joiner woken"]);
+/// assert!(poll_handle(&task, &handle, |_| None).is_ready());
+/// # }
+/// ```
 pub fn poll_handle<T: Memory>(
     task: &T,
     handle: &Handle,
@@ -232,6 +339,16 @@ pub fn poll_handle<T: Memory>(
 }
 
 /// The output is not wanted any more; it `was_taken` perhaps.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/task.in")); fn main() {
+/// use spinpark_kernel::task::{drop_handle, run};
+/// let (task, active, handle) = task(0);
+/// drop_handle(&task, handle, false); // detached
+/// run(&task, active);
+/// assert_eq!(task.log(), ["polled", "output dropped", "freed"]);
+/// # }
+/// ```
 pub fn drop_handle<T: Memory>(task: &T, _: Handle, was_taken: bool) {
     let mut wanted = !was_taken;
     let mut view = task.word().view();

@@ -15,6 +15,13 @@ pub struct WakerWords {
 
 /// Where a handle stores its waker. Words, because the thread that completes the task reads them before it knows whether
 /// they are its own to use.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// let slot = spinpark_kernel::task::JoinerSlot::<Os>::new(); // empty; a task's `Memory` has one
+/// # let _ = slot;
+/// # }
+/// ```
 pub struct JoinerSlot<H: Host> {
     data: Atomic<H, u64>,
     vtable: Atomic<H, u64>,

@@ -49,6 +49,29 @@ pub trait Stack {
 }
 
 /// Runs it, here, until it waits or returns. `None`: it waits. By the right to the task's future.
+///
+/// ```
+/// use spinpark_kernel::task::stackful::{Frame, Stack, resume, throw_away};
+/// struct Here; // a frame that keeps nothing
+/// impl Frame for Here {
+///     type Waker = ();
+///     type OnStack<'a> = ();
+///     fn set_waker(&self, (): &()) {}
+///     fn enter(&self) {}
+///     fn set_ends(&self) {}
+/// }
+/// struct Waits(u32); // waits so often, then returns
+/// impl Stack for Waits {
+///     type Output = &'static str;
+///     fn resume(&mut self) -> Option<&'static str> { self.0 = self.0.checked_sub(1)?; (self.0 == 0).then_some("done") }
+///     fn unwind(&mut self) -> bool { self.0 = 0; true }
+///     fn has_ended(&self) -> bool { self.0 == 0 }
+/// }
+/// let mut stack = Waits(2);
+/// assert_eq!(resume(&Here, &(), &mut stack), None);
+/// assert_eq!(resume(&Here, &(), &mut stack), Some("done"));
+/// assert!(throw_away(&Here, &(), &mut Waits(9), 1)); // unwound
+/// ```
 #[inline(always)] // the processor foresees returns by the calls that it has seen on this thread
 pub fn resume<F: Frame, S: Stack>(frame: &F, waker: &F::Waker, stack: &mut S) -> Option<S::Output> {
     frame.set_waker(waker);
@@ -60,6 +83,14 @@ pub fn resume<F: Frame, S: Stack>(frame: &F, waker: &F::Waker, stack: &mut S) ->
 
 /// Throws one away that waits: unwinds it, here, in so many tries at most. `false`: it has caught them all. By the right to the task's
 /// future, which is being dropped; what it waits for as it is unwound wakes `nobody`.
+///
+/// ```
+/// use spinpark_kernel::task::stackful::{Frame, Stack, throw_away};
+/// fn at_the_end<F: Frame, S: Stack>(frame: &F, no_task: &F::Waker, stack: &mut S) {
+///     let has_ended = throw_away(frame, no_task, stack, 64);
+///     assert!(has_ended || !stack.has_ended(), "it has caught its unwinding 64 times");
+/// }
+/// ```
 pub fn throw_away<F: Frame, S: Stack>(frame: &F, nobody: &F::Waker, stack: &mut S, tries: usize) -> bool {
     frame.set_ends();
     frame.set_waker(nobody);

@@ -133,6 +133,16 @@ pub(super) enum Waiting {
 }
 
 /// A task's word.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::task::TaskWord;
+/// let (word, _active, _handle) = TaskWord::<Os>::new(); // with both rights
+/// word.clone_waker();
+/// let view = word.view();
+/// assert!(view.has_handle() && !view.is_complete() && !view.is_unreferenced());
+/// # }
+/// ```
 pub struct TaskWord<H: Host>(Atomic<H, u64>);
 
 impl<H: Host> TaskWord<H> {

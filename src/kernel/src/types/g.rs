@@ -30,6 +30,12 @@ impl G {
     /// # Panics
     /// If `raw` is 2^63 or more: these numbers are the kernel's own. An address may be so large, where the system tags pointers:
     /// see [`from_address`](G::from_address).
+    ///
+    /// ```
+    /// use spinpark_kernel::types::g::G;
+    /// let number = core::num::NonZeroU64::new(7).expect("numbers begin at 1");
+    /// assert_eq!(G::from_raw(number).into_raw(), number);
+    /// ```
     #[inline(always)]
     pub fn from_raw(raw: NonZeroU64) -> G {
         assert!(raw.get() < TICKET, "g: a number of 2^63 or more cannot be a G");

@@ -33,6 +33,15 @@ impl MId {
 }
 
 /// Evidence that one M is counted in `nmspinning`. It cannot be copied, and must be spent.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::{protocol::spinning::Spinning, types::m::SpinningToken};
+/// let spinning = Spinning::<Os>::new();
+/// let token: SpinningToken = spinning.become_spinning();
+/// spinning.give_up(token); // dropped, it would panic
+/// # }
+/// ```
 #[must_use = "a spinning M must find work or retire"]
 #[derive(Debug)]
 pub struct SpinningToken(Unspent<SpinningToken>);
@@ -92,6 +101,18 @@ impl Value for NextPWord {
 }
 
 /// What others may touch of an M.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::types::m::{M, NextP};
+/// let m = Arc::new(M::<Os>::new());
+/// let waker = Arc::clone(&m);
+/// thread::spawn(move || waker.wake_with(NextP::Exit));
+/// assert!(matches!(m.wait_nextp(), NextP::Exit));
+/// m.set_nextp(NextP::Exit); // of an M that has yet to start
+/// assert!(m.take_nextp().is_some() && m.take_nextp().is_none());
+/// # }
+/// ```
 pub struct M<H: Host> {
     nextp: Atomic<H, NextPWord>,
     parker: H::Parker,

@@ -36,6 +36,15 @@ impl PId {
 }
 
 /// The right to use one P: to fill its queues and to run Gs under it.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// on_an_m(|_, worker| {
+///     assert_eq!(worker.p().index(), 0); // a `Worker` holds one
+///     worker
+/// });
+/// # }
+/// ```
 #[must_use = "a P that is dropped is lost to the scheduler"]
 #[derive(Debug)]
 pub struct OwnedP {
@@ -65,6 +74,19 @@ impl OwnedP {
 /// Which queue is served next: counts the dispatches under one P, and those in a row that came from `runnext`.
 ///
 /// It stays with the P when the owner changes; the monitor reads it to see whether the same G still runs (Go: `schedtick`).
+///
+/// ```
+/// use spinpark_kernel::types::p::{Every, Turn};
+/// let mut turn = Turn::default();
+/// assert!(turn.is_global(Every::new(61))); // the first, then one in 61
+/// turn.from_global();
+/// assert!(!turn.may_be_asked()); // not two in a row
+/// turn.from_runnext();
+/// turn.from_runnext();
+/// assert!(!turn.may_inherit(2)); // the ring's turn
+/// turn.from_ring();
+/// assert!(turn.may_inherit(2) && !turn.has_inherited() && turn.dispatches() == 4);
+/// ```
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     dispatches: u32,
@@ -133,6 +155,12 @@ impl Turn {
 
 /// Once in so many, or never. Asked at each dispatch, so without a division (Granlund and Montgomery 1994): a multiple of
 /// `n`, and nothing else, times the inverse of `n` is no more than the largest quotient.
+///
+/// ```
+/// use spinpark_kernel::types::p::{Every, Turn};
+/// assert!(Turn::default().is_global(Every::new(1)));
+/// assert!(!Turn::default().is_global(Every::new(0))); // never
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Every {
     inverse: u32,

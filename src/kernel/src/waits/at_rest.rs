@@ -27,6 +27,19 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 const CHANGE: u64 = 1 << 32;
 
 /// How many threads are at rest, and how often that has changed.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::at_rest::AtRest;
+/// let at_rest = AtRest::<Os>::new();
+/// at_rest.enter();
+/// assert!(at_rest.are_all(|| Some(1), || true));
+/// assert!(!at_rest.are_all(|| Some(2), || true)); // the other thread runs
+/// assert!(!at_rest.are_all(|| None, || true)); // no one knows how many there are
+/// at_rest.leave();
+/// assert!(!at_rest.are_all(|| Some(1), || true));
+/// # }
+/// ```
 pub struct AtRest<H: Host>(Atomic<H, u64>);
 
 impl<H: Host> AtRest<H> {

@@ -21,6 +21,18 @@ use alloc::vec::Vec;
 use core::task::Poll;
 
 /// What a barrier is under its lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::barrier::{Arrived, State};
+/// let mut state = State::<Os, Task>::new(2);
+/// assert!(matches!(state.arrive(), Arrived::Waits(0)));
+/// let task = Task::default();
+/// state.list().enqueue(Some(task));
+/// assert!(matches!(state.arrive(), Arrived::Leads(woken) if woken.len() == 1));
+/// assert_eq!(state.round(), 1);
+/// # }
+/// ```
 pub struct State<H: Host, W> {
     parties: usize,
     /// Of this round.
@@ -66,6 +78,21 @@ impl<H: Host, W: Waker> State<H, W> {
 }
 
 /// Where parties wait for each other.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::barrier::{Barrier, State};
+/// let barrier = Barrier::<Os, Task>::new(2);
+/// let mut task = Task::default();
+/// let (mut first, mut last) = (barrier.wait(), barrier.wait());
+/// assert!(first.poll(&mut task).is_pending());
+/// assert_eq!(last.poll(&mut task), Poll::Ready(true)); // the leader
+/// assert_eq!((task.wakes(), first.poll(&mut task)), (1, Poll::Ready(false)));
+/// assert_eq!(barrier.with(|state| state.round()), 1);
+/// let one = Barrier::<Os, Task>::from_lock(OsLock::new(State::new(1))); // of a lock made elsewhere
+/// assert_eq!(one.wait().poll(&mut task), Poll::Ready(true));
+/// # }
+/// ```
 pub struct Barrier<H: Host, W: Waker + Send + 'static> {
     state: H::Lock<State<H, W>>,
 }
@@ -101,6 +128,15 @@ enum Stage {
 }
 
 /// One that comes, and waits for the others.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::barrier::Barrier;
+/// let (barrier, mut task) = (Barrier::<Os, Task>::new(2), Task::default());
+/// assert!(barrier.wait().poll(&mut task).is_pending()); // dropped: it has come all the same
+/// assert_eq!(barrier.wait().poll(&mut task), Poll::Ready(true));
+/// # }
+/// ```
 pub struct Wait<'a, H: Host, W: Waker + Send + 'static> {
     barrier: &'a Barrier<H, W>,
     stage: Stage,

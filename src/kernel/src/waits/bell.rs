@@ -76,6 +76,23 @@ impl Value for State {
 }
 
 /// What wakes one thread.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::bell::{Bell, Uncounted};
+/// let bell = Arc::new(Bell::<Os>::new());
+/// let ringer = Arc::clone(&bell);
+/// thread::spawn(move || ringer.ring());
+/// assert_eq!(bell.wait(|| Ok::<_, ()>(())), Ok(())); // sleeps until it rings
+///
+/// let bell = Bell::<Os, Uncounted>::counted_by(Uncounted);
+/// assert_eq!(bell.wait(|| Err::<(), _>("there is another end")), Err("there is another end"));
+/// bell.ring();
+/// bell.look_again(); // a thread that sleeps would ask once more
+/// let park = |parker: &OsParker, nanos| parker.park_timeout(nanos);
+/// assert_eq!(bell.wait_by(|| Ok::<_, ()>(1_000_000), park), Ok(())); // it has rung already
+/// # }
+/// ```
 pub struct Bell<H: Host, C = Uncounted> {
     parker: H::Parker,
     state: Atomic<H, State>,
@@ -188,6 +205,20 @@ impl<H: Host, C: Counts> LooksAgain for Bell<H, C> {
 }
 
 /// The bells of those that wait in a runtime.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::bell::{Bell, Bells};
+/// let (bells, bell) = (Bells::<Os, Bell<Os>>::new(), Arc::new(Bell::new()));
+/// bells.enter(Arc::clone(&bell));
+/// assert!(bells.is_any() && !bells.is_closing());
+/// bells.all_look_again(); // each asks again whether its wait can end
+/// bells.close();
+/// assert!(bells.is_closing());
+/// bells.leave(&bell);
+/// assert!(!bells.is_any());
+/// # }
+/// ```
 pub struct Bells<H: Host, B: LooksAgain + ?Sized + 'static> {
     /// How many are listed, for threads that do not hold the lock.
     count: Atomic<H, u64>,

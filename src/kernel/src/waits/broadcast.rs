@@ -52,6 +52,27 @@ pub struct Put<T, W> {
 }
 
 /// What it is under its lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::broadcast::{Missing, State};
+/// let mut state = State::<Os, &str, Task>::new(1, 1); // room for one value, one receiver
+/// let mut next = state.next_number();
+/// state.put(Arc::new("a")).expect("there is a receiver");
+/// let put = state.put(Arc::new("b")).expect("there is a receiver");
+/// assert_eq!((put.receivers, put.oldest.as_deref()), (1, Some(&"a"))); // it had to go
+/// assert_eq!(state.take(&mut next), Some(Err(Missing::Lagged(1))));
+/// assert_eq!(state.take(&mut next), Some(Ok(Arc::new("b"))));
+///
+/// state.add_sender();
+/// state.drop_sender();
+/// assert!(state.drop_sender().is_empty()); // the last sender; no task waited
+/// assert_eq!(state.take(&mut next), Some(Err(Missing::Closed)));
+/// let late = state.add_receiver();
+/// state.drop_receiver(late);
+/// assert_eq!(state.receivers(), 1);
+/// # }
+/// ```
 pub struct State<H: Host, T, W> {
     capacity: usize,
     ring: VecDeque<Slot<T>>,
@@ -124,6 +145,9 @@ impl<H: Host, T, W: Waker> State<H, T, W> {
     }
 
     /// The value of number `next`, which goes up. `None`: it is yet to be sent.
+    ///
+    /// # Errors
+    /// [`Missing`] says why it will never be read.
     pub fn take(&mut self, next: &mut u64) -> Option<Result<Arc<T>, Missing>> {
         if *next < self.first {
             let missed = self.first - *next;
@@ -180,6 +204,27 @@ impl<H: Host, T, W: Waker> State<H, T, W> {
 }
 
 /// What senders and receivers have in common.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::broadcast::{Broadcast, State, own};
+/// type Lock = OsLock<State<Os, u8, Task>>;
+/// let broadcast = Broadcast::<Os, u8, Task, Lock>::new(8, 1);
+/// let (mut mine, mut others) = (0, broadcast.subscribe());
+/// assert_eq!(broadcast.send(7).expect("there are receivers"), 2);
+/// let mut task = Task::default();
+/// for next in [&mut mine, &mut others] {
+///     let Poll::Ready(Ok(value)) = broadcast.recv().poll(next, &mut task) else { panic!("it was sent") };
+///     assert_eq!(own(value), 7);
+/// }
+/// broadcast.drop_receiver(mine);
+/// broadcast.drop_receiver(others);
+/// assert!(broadcast.closed().poll(&mut task).is_ready());
+/// assert!(broadcast.send(8).is_err());
+/// broadcast.drop_sender();
+/// assert_eq!(broadcast.with(|state| state.senders()), 0);
+/// # }
+/// ```
 pub struct Broadcast<H: Host, T, W, L> {
     state: L,
     holds: PhantomData<(H, T, W)>,
@@ -244,11 +289,31 @@ impl<H: Host, T, W: Waker, L: Lock<State<H, T, W>>> Broadcast<H, T, W, L> {
 }
 
 /// The value itself, if it is the last; else a copy.
+///
+/// ```
+/// use spinpark_kernel::waits::broadcast::own;
+/// use std::sync::Arc;
+/// let value = Arc::new(String::from("a"));
+/// assert_eq!(own(Arc::clone(&value)), "a"); // a copy
+/// assert_eq!(own(value), "a"); // the value itself
+/// ```
 pub fn own<T: Clone>(value: Arc<T>) -> T {
     Arc::try_unwrap(value).unwrap_or_else(|value| (*value).clone())
 }
 
 /// A receiver that waits for a value.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::broadcast::{Broadcast, State};
+/// let broadcast = Broadcast::<Os, u8, Task, OsLock<State<Os, u8, Task>>>::new(8, 1);
+/// let (mut task, mut next, mut receive) = (Task::default(), 0, broadcast.recv());
+/// assert!(receive.poll(&mut next, &mut task).is_pending());
+/// assert_eq!(broadcast.send(7).expect("there is a receiver"), 1);
+/// assert_eq!(task.wakes(), 1);
+/// assert_eq!(receive.poll(&mut next, &mut task), Poll::Ready(Ok(Arc::new(7))));
+/// # }
+/// ```
 pub struct Recv<'a, H: Host, T, W: Waker, L: Lock<State<H, T, W>>> {
     broadcast: &'a Broadcast<H, T, W, L>,
     place: Place,
@@ -256,6 +321,9 @@ pub struct Recv<'a, H: Host, T, W: Waker, L: Lock<State<H, T, W>>> {
 
 impl<H: Host, T, W: Waker, L: Lock<State<H, T, W>>> Recv<'_, H, T, W, L> {
     /// The value of number `next`, which goes up; if it is yet to be sent the receiver waits, by the lender's waker.
+    ///
+    /// # Errors
+    /// [`Missing`] says why it will never be read.
     pub fn poll(&mut self, next: &mut u64, lender: &mut impl Lender<Waker = W>) -> Poll<Result<Arc<T>, Missing>> {
         self.place.poll(&self.broadcast.state, State::values, lender, |state, _| state.take(next))
     }
@@ -268,6 +336,17 @@ impl<H: Host, T, W: Waker, L: Lock<State<H, T, W>>> Drop for Recv<'_, H, T, W, L
 }
 
 /// A sender that waits until no receiver is left.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::broadcast::{Broadcast, State};
+/// let broadcast = Broadcast::<Os, u8, Task, OsLock<State<Os, u8, Task>>>::new(8, 1);
+/// let (mut task, mut end) = (Task::default(), broadcast.closed());
+/// assert!(end.poll(&mut task).is_pending());
+/// broadcast.drop_receiver(0);
+/// assert_eq!((task.wakes(), end.poll(&mut task)), (1, Poll::Ready(())));
+/// # }
+/// ```
 pub struct End<'a, H: Host, T, W: Waker, L: Lock<State<H, T, W>>> {
     broadcast: &'a Broadcast<H, T, W, L>,
     place: Place,

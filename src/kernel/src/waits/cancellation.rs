@@ -37,6 +37,15 @@ use core::task::Poll;
 pub type Mark<H> = Arc<Atomic<H, bool>>;
 
 /// What a node has besides its place in the tree.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::cancellation::Token;
+/// let token = Token::<Os, Task>::new();
+/// token.with(|state, node| state.mark(node)); // by `Node::mark`, and wakes no task
+/// assert!(token.is_cancelled());
+/// # }
+/// ```
 pub struct Node<H: Host> {
     mark: Mark<H>,
     is_cancelled: bool,
@@ -57,6 +66,25 @@ impl<H: Host> Node<H> {
 }
 
 /// What a tree is under its lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{cancellation::Token, waker::wake};
+/// let (token, task) = (Token::<Os, Task>::new(), Task::default());
+/// let mut woken = Vec::new();
+/// let mark = token.with(|state, root| {
+///     let (below, mark) = state.insert_child(root, false);
+///     assert_eq!(state.branch(root), [root, below]);
+///     state.enqueue(below, task.clone());
+///     state.mark(below);
+///     assert!(state.is_cancelled(below) && !state.is_cancelled(root));
+///     state.serve_all(below, &mut woken);
+///     mark
+/// });
+/// wake(woken);
+/// assert!(task.wakes() == 1 && mark.load(Ordering::Acquire));
+/// # }
+/// ```
 pub struct State<H: Host, W> {
     nodes: Nodes<Node<H>>,
     waiters: Waiters<H, (), W>,
@@ -126,6 +154,23 @@ impl<H: Host, W: Waker> State<H, W> {
 }
 
 /// A token: of one node of one tree.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::cancellation::Token;
+/// let (token, mut task) = (Token::<Os, Task>::new(), Task::default());
+/// let (child, mut waiter, mut other) = (token.child(), None, None);
+/// assert!(child.poll(&mut waiter, &mut task).is_pending());
+/// assert!(child.poll(&mut other, &mut Task::default()).is_pending());
+/// child.give_up(&mut other); // it waits no more
+/// token.cancel();
+/// assert!(child.is_cancelled() && task.wakes() == 1);
+/// assert!(child.poll(&mut waiter, &mut task).is_ready());
+///
+/// let (node, mark) = token.with(|state, root| state.insert_child(root, true));
+/// assert!(token.of(node, mark).is_cancelled()); // born cancelled
+/// # }
+/// ```
 pub struct Token<H: Host, W: Waker + Send + 'static> {
     tree: Arc<H::Lock<State<H, W>>>,
     node: usize,

@@ -24,6 +24,22 @@ struct Place<T> {
 }
 
 /// The nodes of one tree.
+///
+/// ```
+/// use spinpark_kernel::waits::cancellation_tree::Nodes;
+/// let mut nodes = Nodes::new("root");
+/// let child = nodes.insert(nodes.root(), "child");
+/// let grandchild = nodes.insert(child, "grandchild");
+/// assert_eq!(nodes.branch(child), [child, grandchild]);
+/// *nodes.get_mut(child) = "daughter";
+/// assert_eq!(nodes.get(child), &"daughter");
+///
+/// nodes.add_token(child);
+/// nodes.drop_token(child);
+/// assert_eq!(nodes.len(), 3); // one token is left
+/// nodes.drop_token(child);
+/// assert_eq!(nodes.branch(nodes.root()), [nodes.root(), grandchild]); // taken out, its child in its place
+/// ```
 pub struct Nodes<T> {
     places: Slab<Place<T>>,
     root: usize,

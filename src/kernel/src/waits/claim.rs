@@ -28,6 +28,19 @@ const OPEN: u64 = u64::MAX;
 const WITHDRAWN: u64 = OPEN - 1;
 
 /// Which case of a select was served.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::claim::{Claim, Ticket};
+/// let claim = Arc::new(Claim::<Os>::new());
+/// assert!(Ticket::new(&claim, 3).win()); // a sender serves case 3
+/// assert!(!Ticket::new(&claim, 5).win()); // another comes too late
+/// assert_eq!(claim.withdraw(), Some(3));
+/// claim.reopen();
+/// assert_eq!(claim.withdraw(), None); // no case was served, and none will be
+/// assert!(!Ticket::new(&claim, 5).win());
+/// # }
+/// ```
 pub struct Claim<H: Host>(Atomic<H, u64>);
 
 impl<H: Host> Claim<H> {
@@ -69,6 +82,17 @@ impl<H: Host> Default for Claim<H> {
 }
 
 /// What a select's waiter has: which select, and which of its cases.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::claim::{Claim, Ticket};
+/// let claim = Arc::new(Claim::<Os>::new());
+/// let (one, two) = (Ticket::new(&claim, 1), Ticket::new(&claim, 2));
+/// assert!(one.is_same_select(&two) && !one.is_same_select(&Ticket::new(&Arc::new(Claim::new()), 1)));
+/// assert!(two.win());
+/// assert!(!one.is_open() && !one.win());
+/// # }
+/// ```
 pub struct Ticket<H: Host> {
     claim: Arc<Claim<H>>,
     case: u64,

@@ -20,6 +20,14 @@ use crate::waits::waker::{Lender, Waker, wake};
 use core::task::Poll;
 
 /// What a condition variable is under its lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::cond::{Cond, State};
+/// let cond = Cond::<Os, Task>::from_lock(OsLock::new(State::new()));
+/// cond.notify_all(); // no task waits: nothing is remembered
+/// # }
+/// ```
 pub struct State<H: Host, W> {
     list: WaitList<H, W>,
 }
@@ -47,6 +55,22 @@ impl<H: Host, W: Waker> Default for State<H, W> {
 }
 
 /// Where tasks wait for a change.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::cond::{Cond, State};
+/// let (cond, mut task, mut other) = (Cond::<Os, Task>::new(), Task::default(), Task::default());
+/// let (mut place, mut behind) = (cond.place(), cond.place());
+/// place.enqueue(task.clone()); // while the lock that guards the data is held
+/// behind.enqueue(other.clone());
+/// cond.notify_one();
+/// assert_eq!((task.wakes(), other.wakes()), (1, 0)); // the one that has waited longest
+/// assert!(place.poll(&mut task).is_ready());
+/// cond.notify_all();
+/// assert!(behind.poll(&mut other).is_ready());
+/// let _of_a_lock = Cond::<Os, Task>::from_lock(OsLock::new(State::new()));
+/// # }
+/// ```
 pub struct Cond<H: Host, W: Waker + Send + 'static> {
     state: H::Lock<State<H, W>>,
 }
@@ -87,6 +111,22 @@ impl<H: Host, W: Waker + Send + 'static> Default for Cond<H, W> {
 }
 
 /// Where one waits. Dropped, it is given back, and a notification with it.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::cond::Cond;
+/// let (cond, mut task, mut other) = (Cond::<Os, Task>::new(), Task::default(), Task::default());
+/// let (mut place, mut behind) = (cond.place(), cond.place());
+/// place.enqueue(task.clone());
+/// behind.enqueue(other.clone());
+/// cond.notify_one();
+/// assert!(place.poll(&mut task).is_ready());
+/// drop(place); // it has not gone on: the next is notified
+/// assert_eq!(other.wakes(), 1);
+/// assert!(behind.poll(&mut other).is_ready());
+/// behind.goes_on(); // the notification was used
+/// # }
+/// ```
 pub struct Place<'a, H: Host, W: Waker + Send + 'static> {
     cond: &'a Cond<H, W>,
     place: wait_list::Place,

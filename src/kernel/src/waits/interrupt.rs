@@ -18,6 +18,15 @@ use crate::atomic::store_load;
 use crate::host::Host;
 
 /// Ends the wait of now, or the next. `notify` leaves a notice with the system, unless there is one.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::interrupt::{interrupt, wait};
+/// let (notify, notices) = mpsc::channel();
+/// interrupt::<Os, _>(|| notify.send("wake up")).expect("there is a receiver");
+/// assert_eq!(wait::<Os, _>(|| notices.recv()), Ok("wake up"));
+/// # }
+/// ```
 #[inline]
 pub fn interrupt<H: Host, R>(notify: impl FnOnce() -> R) -> R {
     // `notice`, the interrupter's half. The other half is in `wait`.
@@ -26,6 +35,13 @@ pub fn interrupt<H: Host, R>(notify: impl FnOnce() -> R) -> R {
 }
 
 /// Waits by `wait`, at whose end the system takes the notice back.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::interrupt::wait;
+/// assert_eq!(wait::<Os, _>(|| "an event"), "an event"); // by the system's poller
+/// # }
+/// ```
 #[inline]
 pub fn wait<H: Host, R>(wait: impl FnOnce() -> R) -> R {
     let waited = wait();

@@ -22,6 +22,20 @@ use core::task::Poll;
 use slab::Slab;
 
 /// What a list is under its lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{join_set::Ended, waker::wake};
+/// let (ended, task) = (Ended::<Os, Task>::new(), Task::default());
+/// let joiner = ended.with(|state| {
+///     assert!(state.leave_waker(task.clone()).is_none());
+///     state.put(3);
+///     state.take_joiner()
+/// });
+/// wake(joiner); // outside of the lock
+/// assert_eq!((task.wakes(), ended.with(|state| state.take())), (1, Some(3)));
+/// # }
+/// ```
 pub struct State<W> {
     ended: VecDeque<usize>,
     joiner: Option<W>,
@@ -54,6 +68,17 @@ impl<W> State<W> {
 }
 
 /// The tasks that have ended and were not joined, in the order of ending.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::join_set::Ended;
+/// let (ended, mut task) = (Ended::<Os, Task>::new(), Task::default());
+/// assert!(ended.poll(&mut task).is_pending());
+/// ended.put(3); // task 3 has ended
+/// assert_eq!((task.wakes(), ended.poll(&mut task)), (1, Poll::Ready(3)));
+/// assert!(ended.with(|state| state.take()).is_none());
+/// # }
+/// ```
 pub struct Ended<H: Host, W: Waker + Send + 'static> {
     state: H::Lock<State<W>>,
     host: PhantomData<fn() -> H>,
@@ -126,6 +151,23 @@ enum Tried<W> {
 }
 
 /// The tasks of a set, of which each is a `T`, and those that have ended. One thread at a time has it.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::join_set::JoinSet;
+/// let (mut set, mut task) = (JoinSet::<Os, Task, &str>::new(), Task::default());
+/// set.insert(|ended, number| {
+///     ended.put(number); // ends at once
+///     "first"
+/// });
+/// set.insert(|_, _| "second");
+/// assert_eq!(set.tasks().collect::<Vec<_>>(), [&"first", &"second"]);
+/// assert_eq!(set.poll_next(&mut task), Poll::Ready(Some("first")));
+/// assert_eq!((set.try_next(), set.len()), (None, 1)); // the other has not ended
+/// assert_eq!(set.let_all_go().collect::<Vec<_>>(), ["second"]);
+/// assert!(set.is_empty() && set.take_tasks().next().is_none());
+/// # }
+/// ```
 pub struct JoinSet<H: Host, W: Waker + Send + 'static, T> {
     tasks: Slab<T>,
     ended: Arc<Ended<H, W>>,

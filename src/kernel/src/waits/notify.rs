@@ -23,6 +23,18 @@ use alloc::vec::Vec;
 use core::task::Poll;
 
 /// What a `Notify` is under its lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{notify::State, wait_list::Served, waker::wake};
+/// let (mut state, task) = (State::<Os, Task>::new(), Task::default());
+/// assert!(state.notify_one().is_none()); // no task waits: leaves a permit
+/// assert!(state.is_over(0, Served::No) && !state.is_over(0, Served::No)); // which is taken once
+/// state.list().enqueue(Some(task.clone()));
+/// wake(state.notify_waiters());
+/// assert_eq!((task.wakes(), state.rounds()), (1, 1));
+/// # }
+/// ```
 pub struct State<H: Host, W> {
     has_permit: bool,
     /// How often all were notified.
@@ -72,6 +84,21 @@ impl<H: Host, W: Waker> Default for State<H, W> {
 }
 
 /// Where tasks wait to be notified.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::notify::{Notify, State};
+/// let (notify, mut task) = (Notify::<Os, Task>::new(), Task::default());
+/// let mut wait = notify.notified();
+/// assert!(wait.poll(&mut task).is_pending());
+/// notify.notify_one();
+/// assert_eq!((task.wakes(), wait.poll(&mut task)), (1, Poll::Ready(())));
+/// let mut created = notify.notified();
+/// notify.notify_waiters(); // each wait that was created before
+/// assert!(created.poll(&mut task).is_ready() && notify.notified().poll(&mut task).is_pending());
+/// assert_eq!(Notify::<Os, Task>::from_lock(OsLock::new(State::new())).with(|state| state.rounds()), 0);
+/// # }
+/// ```
 pub struct Notify<H: Host, W: Waker + Send + 'static> {
     state: H::Lock<State<H, W>>,
 }
@@ -117,6 +144,17 @@ impl<H: Host, W: Waker + Send + 'static> Default for Notify<H, W> {
 }
 
 /// A wait. Dropped after it was chosen, and before it was polled again, it notifies the next.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::notify::Notify;
+/// let (notify, mut task) = (Notify::<Os, Task>::new(), Task::default());
+/// let mut wait = notify.notified();
+/// assert!(!wait.enable()); // it waits from now on
+/// notify.notify_one();
+/// assert!(wait.poll(&mut task).is_ready());
+/// # }
+/// ```
 pub struct Notified<'a, H: Host, W: Waker + Send + 'static> {
     notify: &'a Notify<H, W>,
     /// How often all were notified when it was created.

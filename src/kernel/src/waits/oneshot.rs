@@ -29,6 +29,16 @@ struct End<W> {
 }
 
 /// Wakers that the end of one end came upon.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::oneshot::State;
+/// let (mut state, mut task) = (State::<u8, Task>::new(), Task::default());
+/// state.receiver_waits(&mut task);
+/// state.sender_gone().settle(); // outside of the lock, if there is one
+/// assert_eq!(task.wakes(), 1);
+/// # }
+/// ```
 pub struct Left<W> {
     /// To be woken: of the other.
     wakes: Option<W>,
@@ -45,6 +55,20 @@ impl<W: Waker> Left<W> {
 }
 
 /// What it is under its lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{chan::errors::TryRecvError, oneshot::State};
+/// let (mut state, mut task) = (State::<u8, Task>::new(), Task::default());
+/// assert_eq!(state.take(), Err(TryRecvError::Empty));
+/// state.receiver_waits(&mut task);
+/// state.put(7).expect("the receiver is there");
+/// state.sender_gone().settle();
+/// assert_eq!((task.wakes(), state.take()), (1, Ok(7)));
+/// state.receiver_gone().settle();
+/// assert_eq!((state.put(8), state.is_closed()), (Err(8), true));
+/// # }
+/// ```
 pub struct State<T, W> {
     value: Option<T>,
     sender: End<W>,
@@ -117,6 +141,27 @@ impl<T, W: Waker> Default for State<T, W> {
 }
 
 /// What both ends have in common. Each operation is one end's, which sees to it that it is called by no other.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{chan::errors::TryRecvError, oneshot::{Oneshot, State}};
+/// type Channel = Oneshot<u8, Task, OsLock<State<u8, Task>>>;
+/// let (channel, mut task) = (Channel::new(), Task::default());
+/// assert!(channel.poll_recv(&mut task).is_pending());
+/// channel.send(7).expect("the receiver is there");
+/// assert_eq!((task.wakes(), channel.poll_recv(&mut task)), (1, Poll::Ready(Ok(7))));
+///
+/// let (channel, mut sender) = (Channel::new(), Task::default());
+/// assert!(channel.poll_closed(&mut sender).is_pending());
+/// channel.close(); // the receiver wants nothing any more
+/// assert_eq!((sender.wakes(), channel.poll_closed(&mut sender)), (1, Poll::Ready(())));
+/// channel.stop_waiting();
+/// channel.drop_sender();
+/// assert_eq!(channel.try_recv(), Err(TryRecvError::Closed));
+/// channel.drop_receiver();
+/// assert!(channel.with(|state| state.is_closed()));
+/// # }
+/// ```
 pub struct Oneshot<T, W, L> {
     state: L,
     holds: PhantomData<fn(State<T, W>)>,
@@ -163,6 +208,9 @@ impl<T, W: Waker, L: Lock<State<T, W>>> Oneshot<T, W, L> {
     }
 
     /// The receiver receives; waits if it has to.
+    ///
+    /// # Errors
+    /// [`Closed`]: nothing was sent, and nothing will be.
     pub fn poll_recv(&self, lender: &mut impl Lender<Waker = W>) -> Poll<Result<T, Closed>> {
         self.poll(lender, |state, lender| match state.take() {
             Ok(value) => Ok(Ok(value)),

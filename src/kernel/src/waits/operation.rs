@@ -21,6 +21,18 @@ use core::marker::PhantomData;
 use core::task::Poll;
 
 /// What it is under its lock. `B`: what is held; `R`: the result.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::operation::{Operation, State};
+/// let operation = Operation::<Vec<u8>, usize, Task, OsLock<State<Vec<u8>, usize, Task>>>::new(vec![0; 4]);
+/// let mut task = Task::default();
+/// operation.with(|state| { state.waits(&mut task); });
+/// let left = operation.with(|state| state.completes(4)); // under the lock
+/// assert!(!left.settle()); // wakes, outside of it
+/// assert_eq!((task.wakes(), operation.with(|state| state.take())), (1, Some((vec![0; 4], 4))));
+/// # }
+/// ```
 pub struct State<B, R, W> {
     /// `None`: it was taken, to be freed.
     held: Option<B>,
@@ -30,6 +42,16 @@ pub struct State<B, R, W> {
 }
 
 /// What the end of one side came upon. Outside of the lock it is [settled](Left::settle).
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::operation::Left;
+/// let task = Task::default();
+/// let left = Left { wakes: Some(task.clone()), forgets: None, frees: Some(vec![0u8; 4]), is_under_way: true };
+/// assert!(left.settle()); // the system is to be asked to cancel the operation
+/// assert_eq!(task.wakes(), 1);
+/// # }
+/// ```
 pub struct Left<B, W> {
     /// To be woken.
     pub wakes: Option<W>,
@@ -97,6 +119,23 @@ impl<B, R, W: Waker> State<B, R, W> {
 type Holds<B, R, W> = fn(State<B, R, W>);
 
 /// What both sides have in common.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::operation::{Operation, State};
+/// type Read = Operation<Vec<u8>, usize, Task, OsLock<State<Vec<u8>, usize, Task>>>;
+/// let (read, mut task) = (Read::new(vec![0; 4]), Task::default());
+/// assert!(read.poll(&mut task).is_pending());
+/// read.complete(4).settle(); // by the thread that hears from the system
+/// assert_eq!((task.wakes(), read.poll(&mut task)), (1, Poll::Ready((vec![0; 4], 4))));
+///
+/// let read = Read::new(vec![0; 4]);
+/// assert!(read.give_up()); // under way: the system is asked to cancel it
+/// let left = read.complete(0);
+/// assert!(left.frees.is_some()); // now that the system is done with the buffer
+/// assert!(read.with(|state| state.has_given_up()));
+/// # }
+/// ```
 pub struct Operation<B, R, W, L> {
     state: L,
     holds: PhantomData<Holds<B, R, W>>,

@@ -34,6 +34,27 @@ pub trait Owned: Send + 'static {
 }
 
 /// The tasks of a runtime that have waited once, and have not ended.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::owned_tasks::{Owned, OwnedTasks};
+/// struct Waiting(usize); // a waker of the task at this address
+/// impl Owned for Waiting {
+///     fn address(&self) -> usize { self.0 }
+///     fn close(&self) -> bool { true }
+/// }
+/// let tasks = OwnedTasks::<Os, Waiting>::new(2);
+/// let (one, _two) = (tasks.insert(0, Waiting(0x10)), tasks.insert(1, Waiting(0x20)));
+/// let mut sum = 0;
+/// tasks.for_each(|task| sum += task.0);
+/// assert_eq!((sum, tasks.rows()), (0x30, 2));
+/// let ended = tasks.remove(one, |row| assert!(row.is_empty()));
+/// assert_eq!(ended.map(|task| task.0), Some(0x10));
+/// assert_eq!(tasks.end_started([0x20, 0x30], |queued| *queued), [0x30]); // it never ran
+/// tasks.close_all(thread::yield_now);
+/// assert!(tasks.is_empty() && tasks.with(1, |row| row.is_empty()));
+/// # }
+/// ```
 pub struct OwnedTasks<H: Host, T: Owned> {
     /// One for each P, so that they do not wait for each other.
     rows: Box<[H::Lock<Slab<T>>]>,

@@ -46,6 +46,27 @@ pub const NOTIFIED: u32 = EMPTY + 1;
 pub const PARKED: u32 = EMPTY.wrapping_sub(1);
 
 /// Where one thread sleeps.
+///
+/// ```
+/// use spinpark_kernel::{host::Nanos, waits::parker::{FutexParker, FutexWord, NOTIFIED}};
+/// use std::sync::atomic::{AtomicU32, Ordering};
+///
+/// struct Spinning(AtomicU32); // a word whose waits return at once, which they may
+/// impl FutexWord for Spinning {
+///     fn new(value: u32) -> Self { Spinning(AtomicU32::new(value)) }
+///     fn swap(&self, value: u32, order: Ordering) -> u32 { self.0.swap(value, order) }
+///     fn fetch_sub(&self, value: u32, order: Ordering) -> u32 { self.0.fetch_sub(value, order) }
+///     fn wait(&self, _: u32) {}
+///     fn wait_timeout(&self, _: u32, _: Nanos) {}
+///     fn wake_one(&self) {}
+/// }
+/// let parker = FutexParker::<Spinning>::new();
+/// parker.unpark();
+/// assert_eq!(parker.word().0.load(Ordering::Relaxed), NOTIFIED);
+/// parker.park_by(|_| panic!("it was notified"));
+/// parker.park(); // spuriously
+/// parker.park_timeout(1_000_000);
+/// ```
 #[derive(Debug)]
 pub struct FutexParker<F> {
     token: F,

@@ -17,6 +17,18 @@ use slab::Slab;
 const NONE: usize = usize::MAX;
 
 /// Where a task waits, or has been served and has not come for it yet.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::queue::{Outcome, Waiter};
+/// let task = Task::default();
+/// let mut sender = Waiter::<Os, u8, Task>::new(task.clone(), Some(7), None);
+/// assert_eq!(sender.value.take(), Some(7)); // a receiver takes it
+/// sender.serve(Outcome::Done).expect("it waited").wake();
+/// assert_eq!((task.wakes(), sender.outcome), (1, Some(Outcome::Done)));
+/// assert!(Waiter::<Os, u8, Task>::of(None).serve(Outcome::Closed).is_none()); // it was not polled yet
+/// # }
+/// ```
 pub struct Waiter<H: Host, T, W> {
     /// A sender's value until it is taken; a receiver's as soon as it is given.
     pub value: Option<T>,
@@ -72,6 +84,19 @@ pub enum Renewed<W> {
 }
 
 /// The waiters of one channel, or the like.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::queue::{Outcome, Renewed, WaitQueue, Waiter, Waiters};
+/// let (mut waiters, mut queue) = (Waiters::<Os, u8, Task>::new(), WaitQueue::new());
+/// let (mut task, mut other) = (Task::default(), Task::default());
+/// let key = queue.join(&mut waiters, Waiter::of(Some(task.clone())));
+/// assert!(matches!(waiters.renew(key, &mut task), Renewed::Waits(None))); // the same waker
+/// assert!(matches!(waiters.renew(key, &mut other), Renewed::Waits(Some(_)))); // the old one comes back
+/// waiters.get(key).serve(Outcome::Done);
+/// assert!(matches!(waiters.renew(key, &mut other), Renewed::Served));
+/// # }
+/// ```
 pub struct Waiters<H: Host, T, W>(Slab<Waiter<H, T, W>>);
 
 impl<H: Host, T, W> Waiters<H, T, W> {
@@ -109,6 +134,19 @@ impl<H: Host, T, W> Default for Waiters<H, T, W> {
 }
 
 /// Those that wait for the same thing, the oldest first.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{claim::{Claim, Ticket}, queue::{WaitQueue, Waiter, Waiters}};
+/// let (mut waiters, mut queue) = (Waiters::<Os, u8, Task>::new(), WaitQueue::new());
+/// let first = queue.join(&mut waiters, Waiter::of(Some(Task::default())));
+/// let second = queue.join(&mut waiters, Waiter::of(Some(Task::default())));
+/// assert!(queue.has_any(&waiters, &Ticket::new(&Arc::new(Claim::new()), 0)));
+/// assert_eq!(queue.next(&mut waiters), Some(first)); // in FIFO order
+/// queue.leave(&mut waiters, second); // gives up
+/// assert_eq!(queue.next(&mut waiters), None);
+/// # }
+/// ```
 pub struct WaitQueue {
     first: usize,
     last: usize,

@@ -68,6 +68,28 @@ pub trait Source: Send + 'static {
 }
 
 /// A socket, and its waiters. `W` is what wakes a task.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::readiness::{Direction::Read, Entry, Interest, Waits};
+/// let (readable, nothing) = (Interest { read: true, write: false }, Interest { read: false, write: false });
+/// let entry = Entry::<Os, Socket, Task>::new(false);
+/// entry.open(Socket);
+/// assert!(!entry.is_armed_each_time() && entry.with_source(|_| ()).is_some());
+/// let (id, task, mut woken) = (entry.next_id(), Task::default(), Vec::new());
+/// let wait = |seen| entry.wait(Read, Some(id), task.clone(), seen, Lender::is_same, || ());
+/// let seen = entry.ticks(Read); // then it tries; it would block
+/// entry.set_drained(Read, seen);
+/// assert!(entry.is_drained(Read, seen) && matches!(wait(seen), Ok(Waits::Added)));
+/// entry.take_ready(readable, nothing, &mut woken).expect("it can be armed"); // by the poller
+/// assert!(woken.len() == 1 && matches!(wait(seen), Ok(Waits::Changed(_)))); // it tries again
+///
+/// assert!(matches!(wait(entry.ticks(Read)), Ok(Waits::Added)));
+/// assert!(entry.is_waiting(Read, id) == Some(true) && entry.leave(Read, id).is_some()); // gives up
+/// entry.close(&mut woken); entry.forget(&mut woken);
+/// assert!(wait(entry.ticks(Read)).is_err());
+/// # }
+/// ```
 pub struct Entry<H: Host, S: Source, W: Send + 'static> {
     next_id: Atomic<H, u64>,
     /// How often each direction was reported. Written under the lock.
@@ -315,6 +337,16 @@ impl<S: Source, W> State<S, W> {
 }
 
 /// How many wait for the sockets of a runtime, or are about to be woken.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::readiness::Waiting;
+/// let waiting = Waiting::<Os>::new();
+/// assert!(waiting.add() && !waiting.add()); // the first is announced
+/// waiting.woken(1);
+/// assert!(waiting.count() == 1 && waiting.gave_up(1) && !waiting.is_any());
+/// # }
+/// ```
 pub struct Waiting<H: Host>(Atomic<H, u64>);
 
 impl<H: Host> Waiting<H> {

@@ -39,21 +39,81 @@ enum Slot<R, A> {
 }
 
 /// A request, as both sides have it.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::requests::{Request, Unanswered};
+/// let request = Request::<Os, &str, u8>::new("start a thread");
+/// let server = Arc::clone(&request);
+/// thread::spawn(move || { server.set(Ok(1)); server.unpark(); });
+/// assert_eq!(request.wait(), Ok(1));
+///
+/// let request = Request::<Os, &str, u8>::new("start a thread");
+/// request.give_back(); // the server has ended
+/// assert_eq!(request.wait(), Err(Unanswered::Ended("start a thread")));
+/// # }
+/// ```
 pub struct Request<H: Host, R: Send + 'static, A: Send + 'static> {
     slot: H::Lock<Slot<R, A>>,
     asker: H::Parker,
 }
 
 /// A request that the server has taken. Dropped, it is lost; but for one whose answer is another's to give.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::requests::{Next, Request, Requests, Unanswered};
+/// let requests = Requests::<Os, u8, u8>::new();
+/// for is_answered in [true, false] {
+///     let request = Request::new(1);
+///     assert!(requests.with(|waiting| waiting.put(&request)));
+///     let Next::Request(asked, taken) = requests.next() else { panic!("there is one") };
+///     if is_answered { taken.answer(asked + 1) } else { drop(taken) }
+///     assert_eq!(request.wait(), if is_answered { Ok(2) } else { Err(Unanswered::Lost) });
+/// }
+/// # }
+/// ```
 pub struct Taken<H: Host, R: Send + 'static, A: Send + 'static>(pub Option<Arc<Request<H, R, A>>>);
 
 /// The requests that wait, under their lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::requests::{Request, Requests};
+/// let (requests, request) = (Requests::<Os, u8, u8>::new(), Request::new(1));
+/// assert!(requests.with(|waiting| waiting.put(&request)));
+/// let left = requests.with(|waiting| { waiting.close(); waiting.take_all() });
+/// assert_eq!(left.len(), 1);
+/// assert!(!requests.with(|waiting| waiting.put(&request))); // it is over
+/// # }
+/// ```
 pub struct Waiting<H: Host, R: Send + 'static, A: Send + 'static> {
     queue: VecDeque<Arc<Request<H, R, A>>>,
     is_over: bool,
 }
 
 /// What is asked of one server.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::requests::{Next, Request, Requests, Unanswered};
+/// let requests = Arc::new(Requests::<Os, u8, u8>::new());
+/// let server = Arc::clone(&requests);
+/// let thread = thread::spawn(move || server.serve(|n| n + 1));
+/// assert_eq!(requests.ask(1), Ok(2));
+/// requests.end();
+/// thread.join().expect("no panic");
+/// assert_eq!(requests.ask(1), Err(Unanswered::Ended(1)));
+///
+/// let requests = Requests::<Os, u8, u8>::new(); // a server of one's own
+/// requests.with(|waiting| waiting.put(&Request::new(1)));
+/// requests.unpark();
+/// requests.park(); // there may be a request
+/// assert!(matches!(requests.next(), Next::Request(1, _)));
+/// drop(requests.ends_with()); // it is over, as after a panic
+/// assert!(matches!(requests.next(), Next::Over));
+/// # }
+/// ```
 pub struct Requests<H: Host, R: Send + 'static, A: Send + 'static> {
     waiting: H::Lock<Waiting<H, R, A>>,
     server: H::Parker,
@@ -112,6 +172,9 @@ impl<H: Host, R: Send + 'static, A: Send + 'static> Request<H, R, A> {
     }
 
     /// Sleeps until it is answered.
+    ///
+    /// # Errors
+    /// The server has ended.
     pub fn wait(&self) -> Result<A, Unanswered<R>> {
         loop {
             if let Some(answer) = self.answer() {

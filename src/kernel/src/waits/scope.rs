@@ -23,6 +23,25 @@ use core::task::Poll;
 use slab::Slab;
 
 /// The tasks of a scope that are left.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::scope::Scope;
+/// let (scope, mut lender) = (Scope::<Os, Task, u8>::new(), Task::default());
+/// let (task, other) = (scope.begin(2), scope.begin(9));
+/// let mut wait = scope.wait();
+/// assert!(wait.poll(&mut lender).is_pending());
+/// while task.run(|left| { *left -= 1; if *left == 0 { Poll::Ready(()) } else { Poll::Pending } }).is_pending() {}
+/// scope.end(); // drops the other's content
+/// assert!(other.run(|_| panic!("it was ended")).is_ready());
+/// assert_eq!((lender.wakes(), wait.poll(&mut lender)), (1, Poll::Ready(())));
+///
+/// scope.group().add(1); // `begin`, in two steps
+/// let (late, is_closed) = scope.list(1);
+/// assert!(is_closed && scope.with(|list| list.is_closed()));
+/// late.end();
+/// # }
+/// ```
 pub struct Scope<H: Host, W: Waker + Send + 'static, C: Send + 'static> {
     /// How many contents are not dropped yet.
     group: WaitGroup<H, W>,
@@ -30,6 +49,17 @@ pub struct Scope<H: Host, W: Waker + Send + 'static, C: Send + 'static> {
 }
 
 /// What a scope is under its lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::scope::Scope;
+/// let scope = Scope::<Os, Task, u8>::new();
+/// let _task = scope.begin(1);
+/// let tasks = scope.with(|list| list.close());
+/// tasks.iter().for_each(|task| task.end()); // as `Scope::end` does
+/// assert!(scope.wait().poll(&mut Task::default()).is_ready());
+/// # }
+/// ```
 pub struct List<H: Host, W: Waker + Send + 'static, C: Send + 'static> {
     tasks: Slab<Arc<Task<H, W, C>>>,
     /// Those that come from now on are ended at once.
@@ -50,6 +80,14 @@ impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> List<H, W, C> {
 }
 
 /// Where a content is.
+///
+/// ```
+/// use spinpark_kernel::waits::scope::Place;
+/// let mut place = Place::There("content");
+/// let content = place.take_out().expect("it is there"); // a thread runs it
+/// assert!(place.take_away().is_none()); // the lender ends it meanwhile
+/// assert_eq!(place.put_back(content), Some("content")); // unwanted: to be dropped
+/// ```
 pub enum Place<C> {
     /// Here.
     There(C),
@@ -62,6 +100,22 @@ pub enum Place<C> {
 }
 
 /// A task of a scope: what the scheduler has of it.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::scope::{Place, Scope};
+/// let scope = Scope::<Os, Task, u8>::new();
+/// let task = scope.begin(1);
+/// assert!(task.run(|_| Poll::Pending).is_pending());
+/// let content = task.with(Place::take_out).expect("no thread runs it");
+/// task.is_over(content); // drops it, then counts it down
+/// let task = scope.begin(2);
+/// drop(task.with(Place::take_out));
+/// task.count_down();
+/// scope.begin(3).end();
+/// assert!(scope.wait().poll(&mut Task::default()).is_ready());
+/// # }
+/// ```
 pub struct Task<H: Host, W: Waker + Send + 'static, C: Send + 'static> {
     scope: Arc<Scope<H, W, C>>,
     number: usize,

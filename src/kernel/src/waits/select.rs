@@ -49,6 +49,27 @@ pub trait Cases<H: Host> {
 }
 
 /// What a select is besides its cases.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{claim::Ticket, select::{Cases, Selection}};
+/// struct Doors([bool; 2]); // which of them is open
+/// impl Cases<Os> for Doors {
+///     type Output = usize;
+///     const LEN: usize = 2;
+///     fn choose(&mut self, n: usize) -> usize { Os::choose(n) }
+///     fn attempt(&mut self, case: usize) -> Poll<usize> { if self.0[case] { Poll::Ready(case) } else { Poll::Pending } }
+///     fn otherwise(&mut self) -> Poll<usize> { Poll::Pending }
+///     fn enlist(&mut self, _: usize, ticket: Ticket<Os>) -> bool { ticket.is_open() } // a waiter at the door
+///     fn collect(&mut self, case: usize) -> usize { case }
+///     fn withdraw(&mut self) {}
+/// }
+/// let mut select = Selection::new();
+/// assert!(select.poll(&mut Doors([false, false])).is_pending() && select.is_waiting());
+/// assert_eq!(select.poll(&mut Doors([false, true])), Poll::Ready(1));
+/// select.withdraw(|| ()); // dropped early: no case is served
+/// # }
+/// ```
 pub struct Selection<H: Host> {
     /// Made at the first wait, and used again.
     claim: Option<Arc<Claim<H>>>,

@@ -34,6 +34,25 @@ pub enum Refused {
 pub struct TooMany;
 
 /// What a semaphore is under its lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{semaphore::{MAX_PERMITS, Refused, State}, waker::wake};
+/// let (mut state, task) = (State::<Os, Task>::new(1), Task::default());
+/// assert_eq!(state.take(2), Err(Refused::NoPermits));
+/// let first = state.enqueue(2, Some(task.clone()));
+/// let second = state.enqueue(1, None);
+/// assert!(state.serve_one().is_none()); // the first wants more than there are
+/// state.put(1).expect("not too many");
+/// wake(state.serve_one().flatten());
+/// assert_eq!((task.wakes(), state.free()), (1, 0));
+/// state.leave(first);
+/// state.leave(second);
+/// state.put(3).expect("not too many");
+/// assert_eq!((state.forget(9), state.free()), (3, 0)); // gone for good
+/// assert!(state.put(MAX_PERMITS + 1).is_err());
+/// # }
+/// ```
 pub struct State<H: Host, W> {
     free: usize,
     is_closed: bool,
@@ -155,6 +174,22 @@ impl<W> IntoIterator for Woken<W> {
 }
 
 /// Permits, and those that wait for some.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::semaphore::{Refused, Semaphore, State};
+/// let (semaphore, mut task) = (Semaphore::<Os, Task>::new(2), Task::default());
+/// semaphore.try_acquire(2).expect("two are free");
+/// let mut acquire = semaphore.acquire(1);
+/// assert!(acquire.poll(&mut task).is_pending());
+/// semaphore.release(1).expect("not too many");
+/// assert_eq!((task.wakes(), acquire.poll(&mut task)), (1, Poll::Ready(Ok(()))));
+/// semaphore.close();
+/// assert_eq!(semaphore.try_acquire(1), Err(Refused::Closed));
+/// let one = Semaphore::<Os, Task>::from_lock(OsLock::new(State::new(1)));
+/// assert_eq!(one.with(|state| state.free()), 1);
+/// # }
+/// ```
 pub struct Semaphore<H: Host, W: Waker + Send + 'static> {
     state: H::Lock<State<H, W>>,
 }
@@ -215,6 +250,18 @@ enum Stage {
 }
 
 /// One that wants some. Dropped while it waits it leaves; after it was served, and before it was polled again, it gives them back.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::semaphore::Semaphore;
+/// let (semaphore, mut task) = (Semaphore::<Os, Task>::new(0), Task::default());
+/// let mut acquire = semaphore.acquire(1);
+/// assert!(acquire.poll(&mut task).is_pending() && acquire.is_waiting());
+/// semaphore.release(1).expect("not too many");
+/// drop(acquire); // served, and did not look: the permit is given back
+/// assert_eq!(semaphore.try_acquire(1), Ok(()));
+/// # }
+/// ```
 pub struct Acquire<'a, H: Host, W: Waker + Send + 'static> {
     semaphore: &'a Semaphore<H, W>,
     wants: usize,

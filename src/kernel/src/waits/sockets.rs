@@ -34,12 +34,38 @@ use core::ops::Deref;
 use slab::Slab;
 
 /// The sockets of one poller, and how many wait for them. `W` is what wakes a task.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::sockets::Sockets;
+/// let sockets = Sockets::<Os, Socket, Task>::new();
+/// let entry = sockets.register(true, |_key| Ok(Socket), |_| Ok(())).ok().expect("the system takes it");
+/// assert!(sockets.get(entry.key()).is_some());
+/// assert_eq!(sockets.waiting().count(), 0);
+/// assert_eq!(sockets.with(|table| table.entries().len()), 1);
+/// assert!(!sockets.forget(&entry, drop)); // no task waited
+/// let other = sockets.register(true, |_| Ok(Socket), |_| Ok(())).ok().expect("the system takes it");
+/// sockets.remove(&other); // its key is free
+/// assert!(sockets.is_empty());
+/// assert!(!sockets.close(drop)); // no task waited
+/// assert!(sockets.register(true, |_| Ok(Socket), |_| Ok(())).is_err());
+/// # }
+/// ```
 pub struct Sockets<H: Host, S: Source, W: Send + 'static> {
     table: H::Lock<Table<H, S, W>>,
     waiting: Waiting<H>,
 }
 
 /// An entry, and the key that the system reports it by.
+///
+/// ```
+/// use spinpark_kernel::{host::Host, waits::{readiness::Source, sockets::{Keyed, Sockets}}};
+/// use std::sync::Arc;
+/// fn reported<H: Host, S: Source, W: Send + 'static>(sockets: &Sockets<H, S, W>, entry: &Keyed<H, S, W>) {
+///     let found: Option<Arc<Keyed<H, S, W>>> = sockets.get(entry.key()); // by the key that the system reports
+///     assert!(found.is_some_and(|found| found.key() == entry.key()));
+/// }
+/// ```
 pub struct Keyed<H: Host, S: Source, W: Send + 'static> {
     key: usize,
     entry: Entry<H, S, W>,
@@ -73,6 +99,19 @@ pub enum NotRegistered<E> {
 }
 
 /// What is under the lock.
+///
+/// ```
+/// use spinpark_kernel::{host::Host, waits::{readiness::Source, sockets::Sockets}};
+/// fn close<H: Host, S: Source, W: Send + 'static>(sockets: &Sockets<H, S, W>) -> usize {
+///     sockets.with(|table| {
+///         let before = table.entries().len();
+///         assert!(table.insert(true).is_some());
+///         table.close();
+///         assert!(table.insert(true).is_none());
+///         before
+///     })
+/// }
+/// ```
 pub struct Table<H: Host, S: Source, W: Send + 'static> {
     entries: Slab<Arc<Keyed<H, S, W>>>,
     is_closed: bool,

@@ -30,6 +30,27 @@ use core::iter;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// The timers of a runtime. `W` is what wakes one that sleeps.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::{host::NEVER, waits::timer_queue::{Added, TimerQueue}};
+/// let timers = TimerQueue::<Os, &str>::new(2);
+/// let (first, added) = timers.add(0, 100, "a");
+/// assert_eq!(added, Added::First);
+/// let (second, _) = timers.add(1, 200, "b");
+/// assert_eq!((timers.deadline(), timers.len()), (100, 2));
+/// assert_eq!(timers.replace(second, "c"), Ok("b"));
+/// assert_eq!(timers.take_due(0, 150), ["a"]);
+/// assert_eq!(timers.remove(first), None); // it is over
+/// assert_eq!(timers.all_due(0, 200).collect::<Vec<_>>(), ["c"]);
+/// assert!(timers.is_empty() && timers.deadline() == NEVER);
+///
+/// timers.add(0, 0, "d");
+/// assert!(timers.close()); // one sleeps still
+/// timers.serve(|| true); // starts a thread, which wakes it:
+/// assert_eq!(timers.wait_for_due(|parker, nanos| parker.park_timeout(nanos)), ["d"]);
+/// # }
+/// ```
 pub struct TimerQueue<H: Host, W: Send + 'static> {
     timers: Timers<H, W>,
     /// The runtime was shut down.
@@ -200,6 +221,29 @@ impl<Q: Registers> Registers for Arc<Q> {
 }
 
 /// The timer of one that sleeps, while it runs. `I` is what is known of a waker: two that have the same wake the same.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::{queues::timers::Key, waits::timer_queue::{Registers, Timer, TimerQueue}};
+/// struct Queue(TimerQueue<Os, &'static str>);
+/// impl Registers for Queue {
+///     type Waker = &'static str;
+///     fn remove(&self, key: Key) { self.0.remove(key); }
+///     fn take(&self, key: Key) -> Option<&'static str> { self.0.remove(key) }
+///     fn replace(&self, key: Key, waker: &'static str) -> Result<(), &'static str> { self.0.replace(key, waker).map(drop) }
+/// }
+/// let (queue, mut place) = (Arc::new(Queue(TimerQueue::new(1))), None);
+/// let mut poll = |when, name| Timer::poll(&mut place, name, || name, |waker| {
+///     (Arc::clone(&queue), queue.0.add(0, when, waker).0)
+/// });
+/// poll(100, "a");
+/// poll(100, "b"); // another task polls: it is woken instead
+/// Timer::reset(&mut place, |queue, waker| queue.0.add(0, 200, waker).0);
+/// assert_eq!((queue.0.deadline(), queue.0.len()), (200, 1));
+/// Timer::forget(&mut place);
+/// assert!(queue.0.is_empty());
+/// # }
+/// ```
 pub struct Timer<Q: Registers, I> {
     queue: Q,
     key: Key,

@@ -16,6 +16,14 @@ use alloc::vec::Vec;
 use core::task::Poll;
 
 /// What a group is under its lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::wait_group::{State, WaitGroup};
+/// let group = WaitGroup::<Os, Task>::from_lock(OsLock::new(State::new()));
+/// assert_eq!(group.with(|state| state.count()), 0);
+/// # }
+/// ```
 pub struct State<H: Host, W> {
     count: usize,
     list: WaitList<H, W>,
@@ -58,6 +66,21 @@ impl<H: Host, W: Waker> Default for State<H, W> {
 }
 
 /// Waits until several have done.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::wait_group::{State, WaitGroup};
+/// let (group, mut task) = (WaitGroup::<Os, Task>::new(), Task::default());
+/// assert!(group.add(2));
+/// let mut wait = group.wait();
+/// assert!(wait.poll(&mut task).is_pending());
+/// assert!(group.done() && group.done());
+/// assert_eq!((task.wakes(), wait.poll(&mut task)), (1, Poll::Ready(())));
+/// assert!(!group.done()); // the count was zero
+/// let other = WaitGroup::<Os, Task>::from_lock(OsLock::new(State::new()));
+/// assert_eq!(other.with(|state| state.count()), 0);
+/// # }
+/// ```
 pub struct WaitGroup<H: Host, W: Waker + Send + 'static> {
     state: H::Lock<State<H, W>>,
 }
@@ -106,6 +129,14 @@ impl<H: Host, W: Waker + Send + 'static> Default for WaitGroup<H, W> {
 }
 
 /// One that waits.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::wait_group::WaitGroup;
+/// let (group, mut task) = (WaitGroup::<Os, Task>::new(), Task::default());
+/// assert!(group.wait().poll(&mut task).is_ready()); // there is nothing to wait for
+/// # }
+/// ```
 pub struct Wait<'a, H: Host, W: Waker + Send + 'static> {
     group: &'a WaitGroup<H, W>,
     place: Place,

@@ -19,6 +19,20 @@ use alloc::vec::Vec;
 use core::task::Poll;
 
 /// Those that wait.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{wait_list::WaitList, waker::wake};
+/// let (first, second) = (Task::default(), Task::default());
+/// let mut list = WaitList::<Os, Task>::new();
+/// list.enqueue(Some(first.clone()));
+/// list.enqueue(Some(second.clone()));
+/// wake(list.serve_one().flatten());
+/// assert_eq!((first.wakes(), second.wakes()), (1, 0)); // in FIFO order
+/// wake(list.serve_all());
+/// assert_eq!(second.wakes(), 1);
+/// # }
+/// ```
 pub struct WaitList<H: Host, W> {
     /// A value in a waiter: it was served alone.
     waiters: Waiters<H, (), W>,
@@ -89,6 +103,28 @@ impl<H: Host, W: Waker> Default for WaitList<H, W> {
 pub type ListOf<S, H, W> = fn(&mut S) -> &mut WaitList<H, W>;
 
 /// Where one task waits, if it does. Its owner [leaves](Place::leave) before it is dropped.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{wait_list::{Place, Served, WaitList}, waker::wake};
+/// type List = WaitList<Os, Task>;
+/// fn itself(list: &mut List) -> &mut List { list }
+/// let look = |_: &mut List, served| (served != Served::No).then_some(());
+///
+/// let (lock, mut task, mut place) = (OsLock::new(List::new()), Task::default(), Place::new());
+/// assert!(place.poll(&lock, itself, &mut task, look).is_pending());
+/// wake(lock.with(List::serve_one).flatten());
+/// assert_eq!(task.wakes(), 1);
+/// assert!(place.poll(&lock, itself, &mut task, look).is_ready());
+///
+/// place.enqueue(&lock, itself, task.clone()); // it waits anew, and gives up
+/// place.leave(&lock, itself, |_, served| { assert_eq!(served, Served::No); None });
+///
+/// assert_eq!(place.enable(&lock, itself, look), None); // it waits before its first poll
+/// lock.with(List::serve_all);
+/// assert!(place.poll(&lock, itself, &mut task, look).is_ready());
+/// # }
+/// ```
 #[derive(Default)]
 pub struct Place(Option<usize>);
 

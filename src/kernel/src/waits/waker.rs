@@ -12,12 +12,30 @@ pub trait Waker: Sized {
 }
 
 /// Wakes these.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::waker::wake;
+/// let task = Task::default();
+/// wake([task.clone(), task.clone()]);
+/// assert_eq!(task.wakes(), 2);
+/// # }
+/// ```
 #[inline]
 pub fn wake<W: Waker>(wakers: impl IntoIterator<Item = W>) {
     wakers.into_iter().for_each(Waker::wake);
 }
 
 /// Drops these.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::waker::forget;
+/// let task = Task::default();
+/// forget([task.clone()]);
+/// assert_eq!(task.wakes(), 0);
+/// # }
+/// ```
 #[inline]
 pub fn forget<W: Waker>(wakers: impl IntoIterator<Item = W>) {
     wakers.into_iter().for_each(Waker::forget);
@@ -48,6 +66,16 @@ pub enum Waits<W> {
 }
 
 /// The task waits, by the waker at `place`. Under the lock that guards it.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::waker::{Waits, wait_at};
+/// let (mut place, mut task) = (None, Task::default());
+/// assert!(matches!(wait_at(&mut place, &mut task), Waits::Yes(None)));
+/// assert!(place.is_some());
+/// assert!(matches!(wait_at(&mut place, &mut Task::default()), Waits::Yes(Some(_)))); // the old waker
+/// # }
+/// ```
 pub fn wait_at<L: Lender>(place: &mut Option<L::Waker>, lender: &mut L) -> Waits<L::Waker> {
     if place.as_ref().is_some_and(|waker| lender.is_same(waker)) {
         return Waits::Yes(None);

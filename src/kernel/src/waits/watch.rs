@@ -38,6 +38,18 @@ pub trait Slot {
 }
 
 /// The version and the wait list.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{waker::wake, watch::State};
+/// let (mut state, task) = (State::<Os, Task>::new(1), Task::default());
+/// state.changes().enqueue(Some(task.clone()));
+/// wake(state.count_version());
+/// assert_eq!((task.wakes(), state.version()), (1, 1));
+/// assert!(state.drop_sender().is_empty() && state.drop_receiver().is_empty()); // no task waits
+/// assert_eq!((state.senders(), state.receivers()), (0, 0));
+/// # }
+/// ```
 pub struct State<H: Host, W> {
     version: u64,
     senders: usize,
@@ -107,6 +119,40 @@ impl<H: Host, W: Waker> State<H, W> {
 }
 
 /// What senders and receivers have in common.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// # use spinpark_kernel::waits::watch::Slot;
+/// # use std::sync::{RwLock, RwLockReadGuard};
+/// # struct OsSlot(RwLock<u8>);
+/// # impl Slot for OsSlot {
+/// #     type Value = u8;
+/// #     type Ref<'a> = RwLockReadGuard<'a, u8>;
+/// #     fn read<R>(&self, f: impl FnOnce() -> R) -> (RwLockReadGuard<'_, u8>, R) {
+/// #         let guard = self.0.read().unwrap();
+/// #         let result = f();
+/// #         (guard, result)
+/// #     }
+/// #     fn write<R>(&self, f: impl FnOnce(&mut u8) -> R) -> R { f(&mut self.0.write().unwrap()) }
+/// # }
+/// use spinpark_kernel::waits::watch::Watch;
+/// let watch = Watch::<Os, Task, _>::new(OsSlot(RwLock::new(1)), 1); // the lock is the embedder's
+/// let (mut task, mut change) = (Task::default(), watch.changed());
+/// assert!(change.poll(0, &mut task).is_pending()); // version 0 was seen
+/// assert_eq!(watch.send(2), Ok(1)); // the value that there was
+/// assert_eq!((task.wakes(), change.poll(0, &mut task)), (1, Poll::Ready(Ok(1))));
+/// assert!(!watch.modify(|_| false)); // not another value
+/// assert_eq!((watch.replace(3), *watch.read().0), (2, 3));
+///
+/// watch.add_sender();
+/// watch.drop_sender();
+/// assert_eq!(watch.add_receiver(), 2); // the version
+/// watch.drop_receiver();
+/// watch.drop_receiver();
+/// assert!(watch.closed().poll(&mut task).is_ready());
+/// assert_eq!((watch.send(4), watch.with(|state| state.senders())), (Err(4), 1));
+/// # }
+/// ```
 pub struct Watch<H: Host, W: Waker + Send + 'static, S> {
     slot: S,
     state: H::Lock<State<H, W>>,
@@ -206,6 +252,18 @@ impl<H: Host, W: Waker + Send + 'static, S: Slot> Watch<H, W, S> {
 }
 
 /// A receiver that waits for a change.
+///
+/// ```
+/// // As `Receiver::changed` does it:
+/// use spinpark_kernel::{host::Host, waits::{waker::Lender, watch::{Change, Slot}}};
+/// fn has_changed<H: Host, S: Slot, L: Lender<Waker: Send + 'static>>(
+///     change: &mut Change<'_, H, L::Waker, S>, seen: &mut u64, lender: &mut L,
+/// ) -> bool {
+///     let polled = change.poll(*seen, lender);
+///     assert!(!matches!(polled, std::task::Poll::Ready(Ok(version)) if version == *seen)); // always another
+///     polled.is_ready()
+/// }
+/// ```
 pub struct Change<'a, H: Host, W: Waker + Send + 'static, S: Slot> {
     watch: &'a Watch<H, W, S>,
     place: Place,
@@ -213,6 +271,9 @@ pub struct Change<'a, H: Host, W: Waker + Send + 'static, S: Slot> {
 
 impl<H: Host, W: Waker + Send + 'static, S: Slot> Change<'_, H, W, S> {
     /// Is there another version than the one that was `seen`? Which? If not it waits, by the lender's waker.
+    ///
+    /// # Errors
+    /// [`Closed`]: there is no sender any more.
     pub fn poll(&mut self, seen: u64, lender: &mut impl Lender<Waker = W>) -> Poll<Result<u64, Closed>> {
         self.place.poll(&self.watch.state, State::changes, lender, |state, _| state.later_than(seen))
     }
@@ -225,6 +286,14 @@ impl<H: Host, W: Waker + Send + 'static, S: Slot> Drop for Change<'_, H, W, S> {
 }
 
 /// A sender that waits until no receiver is left.
+///
+/// ```
+/// // As `Sender::closed` does it:
+/// use spinpark_kernel::{host::Host, waits::{waker::Lender, watch::{Slot, Watch}}};
+/// fn is_closed<H: Host, S: Slot, L: Lender<Waker: Send + 'static>>(watch: &Watch<H, L::Waker, S>, lender: &mut L) -> bool {
+///     watch.closed().poll(lender).is_ready()
+/// }
+/// ```
 pub struct End<'a, H: Host, W: Waker + Send + 'static, S: Slot> {
     watch: &'a Watch<H, W, S>,
     place: Place,

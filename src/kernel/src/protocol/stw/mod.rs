@@ -32,6 +32,24 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// The state of the world. Lives inside the scheduler's lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::{protocol::stw::WorldState, types::p::OwnedP};
+/// let (mut world, me, other) = (WorldState::<Os>::new(2), Arc::new(OsParker::new()), Arc::new(OsParker::new()));
+/// assert!(world.queue_up(&me) && !world.queue_up(&other)); // one stopper at a time
+/// world.begin_stop();
+/// assert!(world.is_stopping() && !world.is_stopped()); // two Ps are to be held
+/// let hold = |world: &mut WorldState<Os>, p: OwnedP| world.hold(p).is_some_and(|stopper| { stopper.unpark(); true });
+/// # let _: fn(&mut WorldState<Os>, OwnedP) -> bool = hold;
+/// fn start(world: &mut WorldState<Os>) -> (Vec<OwnedP>, Option<Arc<OsParker>>) { // once both are held
+///     assert_eq!(world.resize(2).len(), 2); // three Ps: see `procresize`
+///     (world.resume(), world.leave_line()) // to be run or idled; to be woken
+/// }
+/// # let _: fn(&mut WorldState<Os>) -> (Vec<OwnedP>, Option<Arc<OsParker>>) = start;
+/// assert!(world.is_first(&me) && !world.is_first(&other));
+/// # }
+/// ```
 pub struct WorldState<H: Host> {
     procs: usize,
     held: Vec<OwnedP>,
@@ -133,6 +151,15 @@ pub trait Neighbours {
 
 /// Stops the world. The caller is the first stopper, and has released its P, or gives it here. Go:
 /// `stopTheWorldWithSema`.
+///
+/// ```
+/// use spinpark_kernel::{host::Host, protocol::stw::{Neighbours, stop}, types::p::OwnedP};
+/// // As `Sched::stop_the_world` does it, once it is the first stopper:
+/// fn stop_from_an_m<H: Host>(own: OwnedP, others: &impl Neighbours) {
+///     stop::<H>(Some(own), others);
+///     assert!(others.is_stopped());
+/// }
+/// ```
 pub fn stop<H: Host>(own: Option<OwnedP>, others: &impl Neighbours) {
     others.begin(own);
     // `syscall/stop`, the stopper's half. The other half is in `syscall::entersyscall`.

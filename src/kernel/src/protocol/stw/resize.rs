@@ -16,6 +16,16 @@ use alloc::vec::Vec;
 ///
 /// # Panics
 /// If there are not enough Ps in all.
+///
+/// ```
+/// use spinpark_kernel::{protocol::stw::resize::procresize, types::p::OwnedP};
+/// // One P less, in a stopped world:
+/// fn shrink(held: &mut Vec<OwnedP>, spare: &mut Vec<OwnedP>) {
+///     let procs = held.len() - 1;
+///     procresize(held, spare, procs, |p| assert_eq!(p.id().index(), procs)); // the last one ends
+///     assert_eq!(held.len(), procs);
+/// }
+/// ```
 pub fn procresize(held: &mut Vec<OwnedP>, spare: &mut Vec<OwnedP>, procs: usize, mut empty: impl FnMut(&OwnedP)) {
     assert!(procs > 0 && procs <= held.len() + spare.len(), "resize: {procs} Ps were asked for");
     // Lowest first in both: the ones to end are the last, the ones to begin the first.

@@ -29,6 +29,21 @@ use alloc::vec::Vec;
 pub type SafepointFn = dyn Fn(PId) + Send + Sync;
 
 /// A barrier that is being passed. Lives inside the scheduler's lock.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::{protocol::stw::safepoint::Safepoint, types::p::OwnedP};
+/// fn reach<H: Host>(safepoint: &mut Safepoint<H>, p: &OwnedP) { // under the lock; the function runs outside of it
+///     if let Some(run) = safepoint.begin(p) {
+///         assert!(!safepoint.wants(p)); // once under each P
+///         run(p.id());
+///         if let Some(caller) = safepoint.ran(run) { caller.unpark() }
+///     }
+/// }
+/// let safepoint = Safepoint::<Os>::new(2, Arc::new(|_| ()), Arc::new(OsParker::new()));
+/// assert!(!safepoint.is_passed());
+/// # }
+/// ```
 pub struct Safepoint<H: Host> {
     run: Arc<SafepointFn>,
     /// For which Ps it has yet to begin.
@@ -83,6 +98,14 @@ pub trait Neighbours {
 }
 
 /// Runs a function under every P. The caller's M has no P after it, if it had one: `own`. Go: `forEachP`.
+///
+/// ```
+/// use spinpark_kernel::{host::Host, protocol::stw::safepoint::{Neighbours, for_each_p}};
+/// // As `Sched::for_each_p` does it for a thread that is no M:
+/// fn from_outside<H: Host>(others: &impl Neighbours) {
+///     for_each_p::<H>(None, others);
+/// }
+/// ```
 pub fn for_each_p<H: Host>(own: Option<OwnedP>, others: &impl Neighbours) {
     let idle = others.begin();
     // `syscall/stop`, the caller's half. The other half is in `syscall::entersyscall`.

@@ -24,6 +24,18 @@ pub enum Want {
 }
 
 /// The bits.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::protocol::stw::wanted::{Want, Wanted};
+/// let wanted = Wanted::<Os>::new();
+/// wanted.ask(Want::Safepoint);
+/// assert!(wanted.any() && !wanted.is_end() && wanted.is(Want::Safepoint));
+/// wanted.done(Want::Safepoint);
+/// wanted.ask(Want::Close);
+/// assert!(wanted.is_end());
+/// # }
+/// ```
 pub struct Wanted<H: Host>(Atomic<H, u64>);
 
 impl<H: Host> Wanted<H> {

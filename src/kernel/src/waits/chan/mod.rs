@@ -55,6 +55,22 @@ pub type Waiter<P> = queue::Waiter<<P as Parts>::Host, <P as Parts>::Value, <P a
 pub type TicketOf<P> = Ticket<<P as Parts>::Host>;
 
 /// What both ends have in common.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::chan::{Channel, errors::TrySendError, state::Side};
+/// let channel = Channel::<Numbers>::new(1);
+/// channel.try_put(7).expect("there is room");
+/// assert_eq!(channel.try_put(8), Err(TrySendError::Full(8)));
+/// assert_eq!(channel.try_take(), Ok(7));
+/// assert!(channel.try_recv_or_closed().is_none());
+///
+/// channel.add_end(Side::Senders);
+/// channel.drop_end(Side::Senders);
+/// assert!(!channel.with(|state| state.is_closed())); // one sender is left
+/// assert!(channel.close() && !channel.close());
+/// # }
+/// ```
 pub struct Channel<P: Parts> {
     state: P::Lock,
 }
@@ -92,6 +108,9 @@ impl<P: Parts> Channel<P> {
     }
 
     /// Receives, if that needs no wait. `None`: nothing is there now.
+    ///
+    /// # Errors
+    /// [`Closed`]: nothing is there, and nothing will be.
     pub fn try_recv_or_closed(&self) -> Option<Result<P::Value, Closed>> {
         match self.try_take() {
             Ok(value) => Some(Ok(value)),

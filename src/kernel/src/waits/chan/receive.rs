@@ -13,6 +13,25 @@ use core::task::Poll;
 pub type Received<P> = Result<<P as Parts>::Value, Closed>;
 
 /// A receive. Dropped while it waits, it gives back what it was given.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{chan::{Channel, receive::Receive}, claim::{Claim, Ticket}};
+/// let (channel, mut task) = (Channel::<Numbers>::new(1), Task::default());
+/// let mut receive = Receive::new(&channel);
+/// assert!(receive.poll(&mut task).is_pending() && receive.is_waiting());
+/// let waiter = receive.put_away(); // without its borrow of the channel
+/// let mut receive = Receive::resumed(&channel, waiter);
+/// channel.try_put(7).expect("a receiver waits");
+/// assert_eq!((task.wakes(), receive.poll(&mut task)), (1, Poll::Ready(Ok(7))));
+///
+/// let (mut case, claim) = (Receive::new(&channel), Arc::new(Claim::new())); // a case of a select
+/// assert!(case.attempt().is_none() && case.enlist(Ticket::new(&claim, 0), task.clone()));
+/// channel.try_put(8).expect("a receiver waits");
+/// assert_eq!((claim.withdraw(), case.collect()), (Some(0), Ok(8)));
+/// case.withdraw(); // what it was given would go back
+/// # }
+/// ```
 pub struct Receive<'a, P: Parts> {
     channel: &'a Channel<P>,
     /// Where it waits.

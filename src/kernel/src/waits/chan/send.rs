@@ -13,6 +13,26 @@ use core::task::Poll;
 pub type Sent<P> = Result<(), SendError<<P as Parts>::Value>>;
 
 /// A send.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{chan::{Channel, send::Send}, claim::{Claim, Ticket}};
+/// let (channel, mut task) = (Channel::<Numbers>::new(0), Task::default());
+/// let mut send = Send::new(&channel, 7);
+/// assert!(send.poll(&mut task).is_pending() && send.is_waiting());
+/// let put_away = send.put_away(); // without its borrow of the channel
+/// let mut send = Send::resumed(&channel, put_away);
+/// assert_eq!((channel.try_take(), task.wakes()), (Ok(7), 1));
+/// assert_eq!(send.poll(&mut task), Poll::Ready(Ok(())));
+/// assert_eq!(Send::new(&channel, 8).into_inner(), Some(8)); // it is not sent
+///
+/// let (mut case, claim) = (Send::new(&channel, 9), Arc::new(Claim::new())); // a case of a select
+/// assert!(case.attempt().is_none() && case.enlist(Ticket::new(&claim, 0), task.clone()));
+/// assert_eq!((channel.try_take(), claim.withdraw()), (Ok(9), Some(0)));
+/// assert_eq!(case.collect(), Ok(()));
+/// case.withdraw(); // an unsent value would be here again
+/// # }
+/// ```
 pub struct Send<'a, P: Parts> {
     channel: &'a Channel<P>,
     /// `None`: while it waits the value lies in its waiter; after the end it is gone.

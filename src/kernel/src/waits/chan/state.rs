@@ -25,6 +25,36 @@ pub enum Side {
 }
 
 /// The state of a channel.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
+/// use spinpark_kernel::waits::{chan::state::{Side, State}, claim::{Claim, Ticket}, queue::{Renewed, Waiter}, waker::wake};
+/// let (mut state, mut task) = (State::<Numbers>::new(1), Task::default());
+/// state.put(1).expect("there is room");
+/// let sender = state.enqueue(Side::Senders, Waiter::new(task.clone(), Some(2), None));
+/// assert!(matches!(state.renew(sender, &mut task), Renewed::Waits(None)));
+/// assert_eq!(state.pop(), Some(1));
+/// wake(state.let_in()); // the sender's value comes in
+/// assert_eq!((task.wakes(), state.waiter(sender).value), (1, None));
+/// state.leave(Side::Senders, sender);
+/// assert_eq!(state.take().ok().map(|(value, _)| value), Some(2));
+///
+/// let ticket = Ticket::new(&Arc::new(Claim::new()), 0);
+/// let receiver = state.enqueue_unless_ready(Side::Receivers, None, ticket, task.clone()).ok().expect("nothing is there");
+/// assert_eq!(state.next(Side::Receivers), Some(receiver)); // and wins the claim
+/// wake(state.hand_over(receiver, 3));
+/// let given = state.leave(Side::Receivers, receiver); // it gives up all the same
+/// state.put_back(given.number, given.value.expect("it was given 3"));
+/// assert_eq!(state.len(), 1);
+///
+/// state.count_up(Side::Senders);
+/// assert!(!state.count_down(Side::Senders) && state.count_down(Side::Senders)); // none is left
+/// assert!(state.shut());
+/// state.turn_away(Side::Receivers, &mut Vec::new());
+/// assert!(state.close().is_none()); // it was closed
+/// assert_eq!(state.clear().collect::<Vec<_>>(), [3]);
+/// # }
+/// ```
 pub struct State<P: Parts> {
     /// How many values may lie in it.
     capacity: usize,
