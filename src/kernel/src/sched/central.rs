@@ -300,7 +300,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// An M sleeps, rests, ends, or releases its P: was it the last that could run a G? Then the wait of the G that has waited
     /// longest ends with the reason.
     pub(crate) fn checkdead(&self, c: &mut Central<H>) {
-        if c.bound.inside() == 0 || c.closed {
+        // What the monitor has taken is in no queue yet, and no source expects it any more. The monitor asks afterwards.
+        if c.bound.inside() == 0 || c.closed || c.monitor_takes {
             return;
         }
         let census = self.census(c);

@@ -165,6 +165,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.central(|c| {
             c.monitor_takes = false;
             self.queue_all(c, ready);
+            self.checkdead(c);
         });
         if is_any {
             self.spinning.wakep(self);

@@ -164,7 +164,8 @@ pub(super) fn no_m_is_left<H: ModelHost>() -> String {
 }
 
 /// G1 waits on its M, and a thread for another M is refused. Something is due, so the monitor takes it. Meanwhile a thread asks whether
-/// all is at rest: if that is so, and nothing else is expected, it reports a deadlock.
+/// all is at rest: if that is so, and nothing else is expected, it reports a deadlock. So does an M that goes to sleep meanwhile. If the monitor
+/// finds nothing, and nothing is expected any more, G1 is told.
 pub(super) fn what_it_has_taken<H: ModelHost>() -> String {
     let given: &[u64] = any_of::<H, _>(&[&[], &[11, 12]]);
 
@@ -184,9 +185,19 @@ pub(super) fn what_it_has_taken<H: ModelHost>() -> String {
     outside.meanwhile(move |sched| {
         assert_eq!(theirs.told().last().map(String::as_str), Some("peek"), "the monitor looks itself");
         assert!(!is_at_rest(sched), "what the monitor has taken is in no queue yet, and all is said to be at rest");
+        theirs.awaits(false);
+        theirs.is_due(0, NEVER);
+        sched.look_for_deadlock();
+        assert_eq!(
+            theirs.told(),
+            Vec::<String>::new(),
+            "what the monitor has taken is in no queue yet, and G1 is told of a deadlock"
+        );
     });
     sched.tick(&mut sched.watch(), NOW);
-    assert_eq!(is_at_rest(&sched), given.is_empty(), "what it has taken is queued");
+    let is_told = outside.told().iter().any(|event| event.starts_with("Deadlock"));
+    assert_eq!(is_told, given.is_empty(), "G1 is told if nothing is left that could ready it");
+    assert!(!is_at_rest(&sched), "G1 goes on, or what the monitor has taken is queued");
     if given.is_empty() { "took nothing" } else { "took something" }.to_owned()
 }
 
