@@ -41,6 +41,34 @@ const CASES: &[Case] = &[
         &["2 tasks spawned at tests/deadlock.rs:"],
     ),
     (
+        "beside_a_thread_that_is_promised_to_wake_no_task",
+        || {
+            std::thread::spawn(|| std::thread::sleep(Duration::from_secs(3600)));
+            beside_idle_threads().block_on(pending::<()>())
+        },
+        &["nothing can happen any more", "the future given to block_on at tests/deadlock.rs:"],
+    ),
+    (
+        "a_thread_in_block_on_acts_though_others_are_promised_to_be_idle",
+        || {
+            let runtime = beside_idle_threads();
+            let (send, receive) = bounded::<()>(1);
+            let (inside, is_inside) = std::sync::mpsc::channel();
+            let handle = runtime.handle();
+            let sender = std::thread::spawn(move || {
+                handle.block_on(async {
+                    inside.send(()).expect("it is awaited");
+                    std::thread::sleep(Duration::from_millis(300));
+                    send.send(()).await.expect("it is received");
+                })
+            });
+            is_inside.recv().expect("it computes");
+            runtime.block_on(async { receive.recv().await.expect("it is sent") })?;
+            sender.join().expect("no panic")
+        },
+        &[],
+    ),
+    (
         "a_timer_ran_first",
         || {
             runtime().block_on(async {
@@ -425,6 +453,11 @@ fn built(procs: usize, is_stackful: bool) -> Runtime {
 
 fn stackful(procs: usize) -> Runtime {
     built(procs, true)
+}
+
+/// One that is promised that threads that it does not know wake no task.
+fn beside_idle_threads() -> Runtime {
+    Runtime::builder().procs(2).foreign_threads(false).build().expect("a runtime")
 }
 
 fn runtime() -> Runtime {

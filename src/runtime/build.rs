@@ -86,6 +86,7 @@ impl Builder {
             runtime_id,
             machine,
             detects_deadlock: self.detects_deadlock,
+            has_foreign_threads: self.has_foreign_threads,
             meter: Meter::new(config.capacity(), self.is_timed, H::now),
             thread_config: ThreadConfig::new(self.plan),
             stacks,

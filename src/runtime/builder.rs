@@ -68,6 +68,7 @@ const TURN_EVERY: Nanos = 200_000;
 ///     .poller(spinpark::Poller::Auto)
 ///     .latency_histogram(false)
 ///     .detect_deadlock(true)
+///     .foreign_threads(true)
 ///     .time_slice(Duration::from_millis(10))
 ///     .max_preempted_threads(100)
 ///     .goroutine_stack_size(64 << 10)
@@ -85,6 +86,7 @@ pub struct Builder {
     /// `None`: the default, or as many as there are Ps if that is more.
     pub(super) max_threads: Option<usize>,
     pub(super) detects_deadlock: bool,
+    pub(super) has_foreign_threads: bool,
     pub(super) is_timed: bool,
     pub(super) turn_every: Nanos,
     pub(super) preempts: bool,
@@ -105,6 +107,7 @@ impl Builder {
             procs: None,
             max_threads: None,
             detects_deadlock: true,
+            has_foreign_threads: true,
             is_timed: false,
             turn_every: TURN_EVERY,
             preempts: true,

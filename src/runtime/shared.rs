@@ -40,6 +40,8 @@ pub(super) struct Shared {
     pub(super) block_on_waiters: BlockOnWaiters,
     /// Is a wait without end an error, where it is certain?
     pub(super) detects_deadlock: bool,
+    /// May a thread that no runtime knows wake a task?
+    pub(super) has_foreign_threads: bool,
     /// What is counted.
     pub(super) meter: Meter,
     /// How its threads are.
@@ -69,6 +71,7 @@ pub(super) struct Parts {
     pub(super) runtime_id: RuntimeId,
     pub(super) machine: sim::Number,
     pub(super) detects_deadlock: bool,
+    pub(super) has_foreign_threads: bool,
     pub(super) meter: Meter,
     pub(super) thread_config: ThreadConfig,
     pub(super) stacks: Option<Arc<Stacks>>,
@@ -87,6 +90,7 @@ impl Shared {
             runtime_id,
             machine,
             detects_deadlock,
+            has_foreign_threads,
             meter,
             thread_config,
             stacks,
@@ -106,6 +110,7 @@ impl Shared {
             reactor,
             block_on_waiters: BlockOnWaiters::new(),
             detects_deadlock,
+            has_foreign_threads,
             meter,
             thread_config,
             printer: Printer::default(),

@@ -23,6 +23,26 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl Builder {
+    /// May a thread that no runtime started wake a task? Default: yes, and then a deadlock is certain only if the system says that there is no such
+    /// thread. With `false` the caller promises that such threads wake tasks only from inside [`block_on`](crate::Runtime::block_on) and
+    /// [`join`](crate::JoinHandle::join); then the system is not asked. So a deadlock is reported beside the threads of a sanitizer, a profiler
+    /// or an emulator too, and on systems that do not say how many threads there are. If the promise is broken, a wait that would have ended may
+    /// end with [`Deadlock`](crate::Deadlock).
+    ///
+    /// ```
+    /// use std::{future::pending, thread, time::Duration};
+    ///
+    /// // It never wakes a task.
+    /// thread::spawn(|| thread::sleep(Duration::from_secs(3600)));
+    /// let runtime = spinpark::Runtime::builder().foreign_threads(false).build()?;
+    /// assert!(runtime.block_on(pending::<()>()).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn foreign_threads(mut self, may_wake: bool) -> Self {
+        self.has_foreign_threads = may_wake;
+        self
+    }
+
     /// How many threads there may be, besides the monitor's. With fewer than [`procs`](Builder::procs), so many tasks
     /// run at once; a task that waits in a [`syscall`](crate::syscall), in [`blocking`](crate::blocking) or for another
     /// task occupies one. Default 512, or `procs` if that is more. Go: `SetMaxThreads`, where reaching it is

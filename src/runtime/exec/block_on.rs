@@ -15,6 +15,7 @@ use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::exec::wait_graph::Deadlock;
 use crate::runtime::exec::waits::{Unmet, blocked_in};
 use crate::runtime::host::cores::Cores;
+use crate::runtime::host::foreign_threads::MayAct;
 use crate::runtime::host::sim::{self, sim_host::Sim};
 use crate::runtime::id::RuntimeId;
 use crate::waits::bell::{self, LooksAgain};
@@ -72,20 +73,21 @@ struct Guest<'a, H: Host> {
     is_m: bool,
     /// It has slept.
     is_listed: Cell<bool>,
+    _calls: Option<MayAct>,
 }
 
 impl<'a, H: Platform> Guest<'a, H> {
     fn new(tasks: &'a Tasks) -> Self {
         let waiters = &tasks.shared().block_on_waiters;
         let is_m = Context::is_m_of(Some(tasks.runtime_id()));
-        let bell = Bell::new(match is_m {
-            true => waiters.counts_m(),
-            false => Waits::Guest(Arc::clone(waiters.guests()), elsewhere()),
-        });
+        let (waits, calls) = match (is_m, elsewhere()) {
+            (true, _) => (waiters.counts_m(), None),
+            (false, elsewhere) => (Waits::Guest(Arc::clone(waiters.guests()), elsewhere), elsewhere.calls()),
+        };
         if !is_m {
             waiters.guests().enter();
         }
-        Guest { tasks, bell, is_m, is_listed: Cell::new(false) }
+        Guest { tasks, bell: Bell::new(waits), is_m, is_listed: Cell::new(false), _calls: calls }
     }
 
     fn waker(&self) -> Waker {
@@ -234,6 +236,7 @@ fn wait_on<H: Platform, F: Future + Unpin>(
     let own = Context::current_tasks();
     let own = own.filter(|tasks| ends_when_closed && Context::is_m_of(Some(tasks.runtime_id())));
     let guest = own.as_ref().map(Guest::<H>::new);
+    let _calls = if guest.is_none() { elsewhere().calls() } else { None };
     let bell = guest.as_ref().map_or_else(|| Bell::new(Waits::Elsewhere(elsewhere())), |guest| Arc::clone(&guest.bell));
     let waker = Waker::from(Arc::clone(&bell));
     let deadlock = || if H::take_deadlock() { Err(Deadlock::new(Vec::new(), None, Vec::new())) } else { Ok(NEVER) };

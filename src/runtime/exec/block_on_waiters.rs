@@ -1,7 +1,7 @@
 //! The threads that wait in the `block_on` of a runtime, as the others see them.
 
 use crate::runtime::host::cores::Cores;
-use crate::runtime::host::foreign_threads;
+use crate::runtime::host::foreign_threads::{self, MayAct};
 use crate::waits::bell::{Bells, Counts, LooksAgain};
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
@@ -95,6 +95,14 @@ pub(super) enum Elsewhere {
 }
 
 impl Elsewhere {
+    /// This thread is in a function of a runtime, as long as what is returned lives.
+    pub(super) fn calls(self) -> Option<MayAct> {
+        match self {
+            Elsewhere::Thread => Some(MayAct::new()),
+            Elsewhere::Busy => None,
+        }
+    }
+
     fn enter(self) {
         match self {
             Elsewhere::Thread => foreign_threads::enter(),

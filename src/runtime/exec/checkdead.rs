@@ -25,8 +25,8 @@ pub(in crate::runtime) fn is_stuck<H: Platform>(tasks: &Tasks, may_look: bool) -
         return false;
     }
     // A task that waits for another gets its deadlock first: it can go on with that.
-    if H::are_all_known(rests) && !tasks.checkdead() {
-        return H::are_all_known(rests);
+    if H::are_all_known(shared.has_foreign_threads, rests) && !tasks.checkdead() {
+        return H::are_all_known(shared.has_foreign_threads, rests);
     }
     if may_look {
         on_host!(tasks, sched => sched.kernel().rouse_sysmon());

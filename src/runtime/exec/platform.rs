@@ -39,8 +39,8 @@ pub(in crate::runtime) trait Platform: OnHost {
     fn take_deadlock() -> bool;
 
     /// Are all threads known that could wake a task, and none of them but the runtime's can do something; and does `rest` hold at
-    /// the same moment?
-    fn are_all_known(rest: impl FnOnce() -> bool) -> bool;
+    /// the same moment? One that is not known may wake a task too, if the runtime `has_foreign_threads`.
+    fn are_all_known(has_foreign_threads: bool, rest: impl FnOnce() -> bool) -> bool;
 
     /// Where an M waits that has nothing to do.
     fn poller(reactor: Arc<Reactor>, timers: Arc<TimerQueue>) -> Box<dyn Poller>;
@@ -68,8 +68,12 @@ impl Platform for Cores {
         false
     }
 
-    fn are_all_known(rest: impl FnOnce() -> bool) -> bool {
-        foreign_threads::are_all_known(|| registry::count() == 1 && rest())
+    fn are_all_known(has_foreign_threads: bool, rest: impl FnOnce() -> bool) -> bool {
+        let rest = || registry::count() == 1 && rest();
+        match has_foreign_threads {
+            true => foreign_threads::are_all_known(rest),
+            false => foreign_threads::known_ones_rest(rest),
+        }
     }
 
     fn poller(reactor: Arc<Reactor>, timers: Arc<TimerQueue>) -> Box<dyn Poller> {
@@ -103,7 +107,7 @@ impl Platform for Sim {
     }
 
     /// Of a simulated machine only the main thread is not the runtime's.
-    fn are_all_known(rest: impl FnOnce() -> bool) -> bool {
+    fn are_all_known(_: bool, rest: impl FnOnce() -> bool) -> bool {
         sim::is_main_asleep() && rest()
     }
 

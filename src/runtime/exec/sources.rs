@@ -28,13 +28,23 @@ pub(in crate::runtime) fn sources<H: Platform>(
     let (runtime_id, timers, owned_tasks) =
         (shared.runtime_id, Arc::clone(&shared.timers), Arc::clone(&shared.owned_tasks));
     let (reactor, turns) = (Arc::clone(&shared.reactor), Arc::clone(&shared.turns));
+    let has_foreign_threads = shared.has_foreign_threads;
     hook_in(runtime_id, &timers, &reactor);
     move |waker| {
         timers.open(waker);
         let (waker, looked) = (waker.clone(), AtomicU64::new(0));
         let poller = H::poller(Arc::clone(&reactor), Arc::clone(&timers));
-        let source =
-            TimerSource::<H> { runtime_id, timers, owned_tasks, reactor, turns, waker, looked, host: PhantomData };
+        let source = TimerSource::<H> {
+            runtime_id,
+            timers,
+            owned_tasks,
+            reactor,
+            turns,
+            waker,
+            looked,
+            has_foreign_threads,
+            host: PhantomData,
+        };
         (vec![Box::new(source)], poller)
     }
 }
@@ -65,6 +75,7 @@ struct TimerSource<H> {
     waker: work_source::Waker,
     /// When it was last looked at whether everything is at rest.
     looked: AtomicU64,
+    has_foreign_threads: bool,
     host: PhantomData<H>,
 }
 
@@ -116,6 +127,7 @@ impl<H: Platform> WorkSource for TimerSource<H> {
     /// seen to wait itself.
     fn is_expecting(&self) -> bool {
         let expects_none = || !self.timers.is_expecting() && !self.reactor.is_awaited();
-        self.timers.is_expecting() || !self.owned_tasks.is_empty() && !H::are_all_known(expects_none)
+        self.timers.is_expecting()
+            || !self.owned_tasks.is_empty() && !H::are_all_known(self.has_foreign_threads, expects_none)
     }
 }

@@ -5,9 +5,14 @@
 //! Counted are the threads that do nothing by themselves, in [`AtRest`]: those of runtimes, and those that wait in one of their
 //! functions. What the Ms among the former do, their scheduler knows. The thread that serves timers after a runtime's end is not
 //! counted: it wakes.
+//!
+//! A runtime may be promised that threads that it does not know wake none of its tasks. Then the system is not asked how many there are:
+//! as many have to be at rest as are known, or are in a function of a runtime.
 
 use crate::runtime::host::cores::Cores;
 use crate::waits::at_rest::AtRest;
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 #[cfg(target_os = "linux")]
 use std::fs::File;
 #[cfg(target_os = "linux")]
@@ -16,15 +21,37 @@ use std::sync::LazyLock;
 
 static AT_REST: LazyLock<AtRest<Cores>> = LazyLock::new(AtRest::new);
 
+/// How many threads are known to be able to wake a task: those that are [`Known`], and those that may act.
+static KNOWN: AtomicUsize = AtomicUsize::new(0);
+
+/// This thread may wake a task, as long as this lives: it runs code of a runtime's, and is counted in [`AtRest`] only while it waits.
+pub(in crate::runtime) struct MayAct(());
+
+impl MayAct {
+    pub(in crate::runtime) fn new() -> MayAct {
+        // Relaxed: a thread that comes later than the detector looks is one that is not known yet, or it has been counted at rest, which releases.
+        KNOWN.fetch_add(1, Relaxed);
+        MayAct(())
+    }
+}
+
+impl Drop for MayAct {
+    fn drop(&mut self) {
+        // Release: what it has done is seen by a detector that does not count it.
+        KNOWN.fetch_sub(1, Release);
+    }
+}
+
 /// This thread does nothing by itself, as long as this lives.
-pub(in crate::runtime) struct Known(());
+pub(in crate::runtime) struct Known(MayAct);
 
 impl Known {
     /// The calling thread is a runtime's. Called by the thread itself: one that is counted before it exists would stand for
     /// another, which is not known.
     pub(in crate::runtime) fn new() -> Known {
+        let may_act = MayAct::new();
         enter();
-        Known(())
+        Known(may_act)
     }
 }
 
@@ -64,6 +91,12 @@ pub(in crate::runtime) fn leave() {
 /// many there are, no.
 pub(in crate::runtime) fn are_all_known(rest: impl FnOnce() -> bool) -> bool {
     AT_REST.are_all(count, rest)
+}
+
+/// Do all threads that are known do nothing by themselves, and does `rest` hold at the same moment? Others are taken to wake no task.
+pub(in crate::runtime) fn known_ones_rest(rest: impl FnOnce() -> bool) -> bool {
+    // Acquire: what those have done that are not known any more.
+    AT_REST.are_all(|| Some(KNOWN.load(Acquire)), rest)
 }
 
 /// How many threads this process has. One number of the system's: to list them would miss some while others end.

@@ -5,6 +5,7 @@ use crate::kernel::protocol::work_source;
 use crate::kernel::queues::timers::Key;
 use crate::kernel::types::p::PId;
 use crate::runtime::host::cores::Cores;
+use crate::runtime::host::foreign_threads::MayAct;
 use crate::runtime::task_waker::TaskWaker;
 use crate::runtime::time::clock::Clock;
 use crate::waits::timer_queue::{self, Added, Registers};
@@ -126,7 +127,9 @@ impl TimerQueue {
         self.timers.serve(|| {
             let queue = Arc::clone(self);
             // Not `Known`: it wakes by itself.
+            let may_act = MayAct::new();
             let body = move || {
+                let _may_act = may_act;
                 let _serves = Serves(&queue);
                 queue.serve_the_first();
             };

@@ -15,6 +15,7 @@
 use crate::runtime::exec::context;
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::handle;
+use crate::runtime::host::foreign_threads::MayAct;
 use crate::runtime::host::sim;
 use crate::runtime::sync::oneshot;
 use ::tokio::runtime::{Builder, Handle};
@@ -162,6 +163,8 @@ struct Beside {
     /// Ends it, by being dropped.
     ends: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    /// Its thread wakes tasks.
+    _may_act: MayAct,
 }
 
 /// Outside of every runtime of ours: the process's, once it runs.
@@ -187,11 +190,12 @@ fn handle_around() -> io::Result<Handle> {
 impl Beside {
     /// Starts it; what it runs is inside of `tasks`.
     fn start(tasks: Option<Tasks>) -> io::Result<Beside> {
+        let may_act = MayAct::new();
         let ((sender, receiver), (ends, ended)) = (channel(), oneshot::channel());
         let name = "spinpark-tokio".to_owned();
         let thread = thread::Builder::new().name(name).spawn(move || serve(tasks, &sender, ended))?;
         let handle = receiver.recv().map_err(io::Error::other)??;
-        Ok(Beside { handle, ends: Some(ends), thread: Some(thread) })
+        Ok(Beside { handle, ends: Some(ends), thread: Some(thread), _may_act: may_act })
     }
 }
 
