@@ -88,7 +88,8 @@ mod what_it_shows {
 
     #[test]
     fn is_what_the_metrics_say() {
-        let runtime = builder().build().expect("a runtime");
+        // A task that is asked to yield is polled once more.
+        let runtime = builder().time_slice(Duration::from_secs(3600)).build().expect("a runtime");
         let gate = Arc::new(Semaphore::new(0));
         let mut line = 0;
         for _ in 0..30 {

@@ -566,7 +566,9 @@ mod a_deadlock {
 
     #[test]
     fn for_want_of_threads_says_so() {
-        let runtime = Runtime::builder().procs(1).max_threads(1).build().expect("a runtime");
+        // On a slow machine the task would lose its P before it waits, and the other run.
+        let builder = Runtime::builder().procs(1).max_threads(1).time_slice(Duration::from_secs(3600));
+        let runtime = builder.build().expect("a runtime");
         let task = on_its_thread(&runtime, || {
             let mut handle = go(|| 7);
             match handle.join_mut() {

@@ -11,7 +11,7 @@ pub(super) const PALE: &str = "#6e7781";
 pub(super) const RED: &str = "#cf222e";
 pub(super) const GREEN: &str = "#1a7f37";
 pub(super) const BROWN: &str = "#8a5a00";
-pub(super) const MONO: &str = "font-family=\"DejaVu Sans Mono,Menlo,Consolas,monospace\"";
+pub(super) const MONO: &str = "font-family=\"monospace\"";
 
 /// What a line looks like.
 #[derive(Clone, Copy, PartialEq, Eq)]
