@@ -4,6 +4,7 @@
 mod every_pair;
 mod every_room;
 mod imports;
+mod other_machines;
 mod sizes;
 mod the_atomics;
 mod the_documents;
