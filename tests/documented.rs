@@ -24,7 +24,9 @@ const RUNTIME: Crate =
 const KERNEL: Crate =
     Crate { sources: "src/kernel/src", is_without: &["model.rs", "task/model.rs"], has: (500, 0), own: 10 };
 
-const CRATES: [Crate; 2] = [RUNTIME, KERNEL];
+const CHECKER: Crate =
+    Crate { sources: "verification/rc11/src", is_without: &["machine/", "text.rs"], has: (250, 0), own: 10 };
+const CRATES: [Crate; 3] = [RUNTIME, KERNEL, CHECKER];
 
 #[derive(Default)]
 struct Function {

@@ -38,3 +38,9 @@ struct FromTokio;
 #[cfg(all(doctest, feature = "cores"))]
 #[doc = include_str!("../../docs/guide/from-go.md")]
 struct FromGo;
+
+/// So do the programs of the other guides.
+#[cfg(all(doctest, feature = "cores"))]
+#[doc = include_str!("../../docs/guide/deterministic.md")]
+#[doc = include_str!("../../docs/guide/seeing.md")]
+struct Guides;

@@ -14,6 +14,16 @@ pub use std::alloc::Layout;
 ///
 /// # Safety
 /// That of `std::alloc::alloc`.
+///
+/// ```
+/// use rc11::alloc::{Layout, alloc, dealloc};
+/// rc11::model(|| unsafe {
+///     let block = alloc(Layout::new::<u64>());
+///     block.write(7);
+///     assert_eq!(block.read(), 7);
+///     dealloc(block, Layout::new::<u64>()); // not called, it would be a leak
+/// });
+/// ```
 #[must_use]
 #[track_caller]
 pub unsafe fn alloc(layout: Layout) -> *mut u8 {
@@ -27,6 +37,15 @@ pub unsafe fn alloc(layout: Layout) -> *mut u8 {
 ///
 /// # Safety
 /// That of `std::alloc::alloc_zeroed`.
+///
+/// ```
+/// use rc11::alloc::{Layout, alloc_zeroed, dealloc};
+/// rc11::model(|| unsafe {
+///     let block = alloc_zeroed(Layout::new::<u64>());
+///     assert_eq!(block.read(), 0);
+///     dealloc(block, Layout::new::<u64>());
+/// });
+/// ```
 #[must_use]
 #[track_caller]
 pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
@@ -50,6 +69,14 @@ fn note(block: *mut u8) {
 ///
 /// # Safety
 /// That of `std::alloc::dealloc`.
+///
+/// ```
+/// use rc11::alloc::{Layout, alloc, dealloc};
+/// rc11::model(|| unsafe {
+///     let block = alloc(Layout::new::<u8>());
+///     dealloc(block, Layout::new::<u8>());
+/// });
+/// ```
 #[track_caller]
 pub unsafe fn dealloc(block: *mut u8, layout: Layout) {
     let (address, at) = (block.addr(), Location::caller());
@@ -67,6 +94,15 @@ pub unsafe fn dealloc(block: *mut u8, layout: Layout) {
 }
 
 /// A value that must have been dropped by the end of the execution.
+///
+/// ```
+/// use rc11::alloc::Track;
+/// rc11::model(|| {
+///     let value = Track::new(7); // never dropped, it would be a leak
+///     assert_eq!(*value.get_ref(), 7);
+///     assert_eq!(value.into_inner(), 7);
+/// });
+/// ```
 #[derive(Debug)]
 pub struct Track<T> {
     value: ManuallyDrop<T>,

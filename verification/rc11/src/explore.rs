@@ -19,6 +19,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// An execution that must not be.
+///
+/// ```
+/// use rc11::engine::{Config, explore};
+/// let body = || -> String { panic!("always") };
+/// let report = explore(&Config::default(), body, |_| ());
+/// let picture = report.failure.expect("it fails").picture("an example", body);
+/// assert!(picture.sentence().contains("always"));
+/// ```
 #[derive(Debug, Clone)]
 pub struct Counterexample {
     /// What is wrong.
@@ -106,6 +114,21 @@ impl Report {
 ///
 /// # Panics
 /// If `progress` or [`Config::on_thread`] does.
+///
+/// ```
+/// use rc11::engine::{Config, Word, explore, fork};
+/// use std::sync::{Arc, atomic::Ordering::Relaxed};
+/// let report = explore(&Config::default(), || {
+///     let word = Arc::new(Word::new(0));
+///     let theirs = Arc::clone(&word);
+///     let other = fork("other", move || theirs.store(1, Relaxed));
+///     let seen = word.load(Relaxed);
+///     other.join();
+///     format!("{seen}") // an outcome
+/// }, |_tally| ());
+/// assert!(report.is_proof());
+/// assert_eq!(report.tally.outcomes.keys().collect::<Vec<_>>(), ["0", "1"]);
+/// ```
 pub fn explore(
     config: &Config,
     body: impl Fn() -> String + Send + Sync + 'static,
@@ -116,6 +139,14 @@ pub fn explore(
 
 /// Explores what an exploration of the same `body` has left: [`Report::left`]. The report is of this part alone, but
 /// for `done`, which is a part of the whole. [`Config::spurious`] stays as it was.
+///
+/// ```
+/// use rc11::engine::{Config, explore, resume};
+/// let config = Config::default();
+/// let report = explore(&config, String::new, |_| ());
+/// let more = resume(&config, report.left, String::new, |_| ()); // nothing is left
+/// assert_eq!(more.tally.executions, 0);
+/// ```
 pub fn resume(
     config: &Config,
     left: Vec<Branch>,
@@ -168,6 +199,13 @@ pub struct Played {
 
 /// Plays an execution again, and looks. A graph that comes from a file must have passed [`Graph::check`]. It may have
 /// as many events as the default of [`Config::max_events`] says.
+///
+/// ```
+/// use rc11::engine::{Config, explore, watch};
+/// let body = || -> String { panic!("always") };
+/// let failure = explore(&Config::default(), body, |_| ()).failure.expect("it fails");
+/// assert!(watch(failure.graph, body).found.is_some());
+/// ```
 pub fn watch(graph: Graph, body: impl Fn() -> String + Send + Sync + 'static) -> Played {
     watch_within(graph, Config::default().max_events, body)
 }
@@ -177,6 +215,13 @@ fn watch_within(graph: Graph, max_events: usize, body: impl Fn() -> String + Sen
 }
 
 /// The same, within what `config` says of an execution.
+///
+/// ```
+/// use rc11::engine::{Config, explore, watch_as};
+/// let (config, body) = (Config::default(), || -> String { panic!("always") });
+/// let failure = explore(&config, body, |_| ()).failure.expect("it fails");
+/// assert!(watch_as(failure.graph, &config, body).found.is_some());
+/// ```
 pub fn watch_as(graph: Graph, config: &Config, body: impl Fn() -> String + Send + Sync + 'static) -> Played {
     let run = play(graph.reindex(), config, Mode::Replay, &(Arc::new(body) as Body)).0;
     let Run { end, graph, sites, waits, names, lost, panicked, seen, .. } = run;

@@ -42,6 +42,18 @@ pub struct Thread {
 }
 
 /// The graph.
+///
+/// ```
+/// use rc11::engine::{Config, Word, explore};
+/// use std::sync::atomic::Ordering::Relaxed;
+/// let body = || -> String { Word::new(1).store(2, Relaxed); panic!("stop here") };
+/// let graph = explore(&Config::default(), body, |_| ()).failure.expect("it fails").graph;
+/// assert_eq!((graph.events.len(), graph.last(0)), (1, Some(0))); // the store, of the main thread
+/// assert_eq!((graph.rank(0), graph.newest(graph.events[0].loc), graph.value_of(0, 1)), (1, 0, 2));
+/// assert!(graph.state(0).hb.has(0, 0) && !graph.happens_before(0, 0) && graph.race().is_none());
+/// graph.check().expect("it is consistent");
+/// assert!(rc11::graph::Graph::new(0).events.is_empty());
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Graph {
     /// In the order in which they were added.

@@ -9,6 +9,15 @@ pub use crate::thread::{AccessError, yield_now};
 pub use std::thread::panicking;
 
 /// Like `lazy_static::Lazy`.
+///
+/// ```
+/// rc11::lazy_static! {
+///     static ref ANSWER: u32 = 6 * 7;
+/// }
+/// rc11::model(|| {
+///     assert_eq!(*ANSWER, 42); // made once an execution
+/// });
+/// ```
 pub struct Lazy<T> {
     #[doc(hidden)]
     pub init: fn() -> T,

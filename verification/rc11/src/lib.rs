@@ -179,17 +179,47 @@ pub use model::model;
 
 /// From here on the other ways of what threads do are explored again: after [`stop_exploring`], or if the model was
 /// started with [`Builder::expect_explicit_explore`](model::Builder::expect_explicit_explore).
+///
+/// ```
+/// use rc11::sync::{Arc, atomic::{AtomicU32, Ordering::Relaxed}};
+/// # rc11::model::Builder::new().bounded_ok().check(|| {
+/// rc11::stop_exploring(); // the set-up: one way of it
+/// let n = Arc::new(AtomicU32::new(0));
+/// rc11::explore();
+/// let theirs = n.clone();
+/// let other = rc11::thread::spawn(move || theirs.fetch_add(1, Relaxed));
+/// n.fetch_add(1, Relaxed);
+/// other.join().unwrap();
+/// assert_eq!(n.load(Relaxed), 2);
+/// # });
+/// ```
 pub fn explore() {
     machine::note_other_ways(true);
 }
 
 /// From here on only one way is explored of what any thread does, until [`explore`]. The verdict is *bounded*, if there
 /// were others.
+///
+/// ```
+/// rc11::model::Builder::new().bounded_ok().check(|| {
+///     rc11::stop_exploring();
+///     let other = rc11::thread::spawn(|| 7); // one way
+///     assert_eq!(other.join().unwrap(), 7);
+/// });
+/// ```
 pub fn stop_exploring() {
     machine::note_other_ways(false);
 }
 
 /// From here on only one way is explored, to the end of the execution. The verdict is *bounded*, if there were others.
+///
+/// ```
+/// rc11::model::Builder::new().bounded_ok().check(|| {
+///     rc11::skip_branch(); // from here on nothing is of interest
+///     let other = rc11::thread::spawn(|| 7);
+///     assert_eq!(other.join().unwrap(), 7);
+/// });
+/// ```
 pub fn skip_branch() {
     machine::note_no_more_ways();
 }

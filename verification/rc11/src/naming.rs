@@ -37,12 +37,20 @@ const OTHERS: [&str; 29] = [
 ];
 
 /// The name that a line of source gives to the word it accesses: `self.nmspinning.load(…)` is `nmspinning`.
+///
+/// ```
+/// assert_eq!(rc11::naming::name_in("self.nmspinning.load(Relaxed)"), Some("nmspinning"));
+/// ```
 pub fn name_in(source: &str) -> Option<&str> {
     name_before(source, first(source, &ACCESSES)?)
 }
 
 /// The same for locks, parkers and cells too, and for the access that begins at `column`, if it is one of several. The
 /// line has lost the blanks before it, of which there were a multiple of four.
+///
+/// ```
+/// assert_eq!(rc11::naming::name_at("self.nmspinning.load(Relaxed)", 1), Some("nmspinning"));
+/// ```
 pub fn name_at(source: &str, column: u32) -> Option<&str> {
     let accesses = || ACCESSES.iter().chain(&OTHERS);
     let dot = |indent: u32| column.checked_sub(indent + 2).map(|at| at as usize);
@@ -54,11 +62,19 @@ pub fn name_at(source: &str, column: u32) -> Option<&str> {
 }
 
 /// A source file's path below its crate's `src`.
+///
+/// ```
+/// assert_eq!(rc11::naming::below_src("a/src/b/c.rs"), "b/c.rs");
+/// ```
 pub fn below_src(path: &str) -> &str {
     path.rsplit_once("src/").map_or(path, |(_, below)| below)
 }
 
 /// `name`, if none of `others` is called so; else the first of `name 2`, `name 3`, … that is free. No name stays none.
+///
+/// ```
+/// assert_eq!(rc11::naming::unlike("a", ["a", "b"].into_iter()), "a 2");
+/// ```
 pub fn unlike<'a>(name: &str, others: impl Iterator<Item = &'a str> + Clone) -> String {
     let is_free = |name: &str| others.clone().all(|other| other != name);
     if name.is_empty() || is_free(name) {

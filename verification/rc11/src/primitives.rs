@@ -43,6 +43,19 @@ impl Place {
 }
 
 /// An atomic word of 64 bits. Its orderings mean what they mean in C++20 and Rust, but for load buffering.
+///
+/// ```
+/// use rc11::engine::{Config, Word, explore};
+/// use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+/// explore(&Config::default(), || {
+///     let word = Word::new(1);
+///     word.store(2, Release);
+///     assert_eq!((word.swap(3, AcqRel), word.fetch_add(1, Relaxed), word.load(Acquire)), (2, 3, 4));
+///     assert_eq!(word.compare_exchange(1, 2, AcqRel, Acquire), Err(4));
+///     word.plain_store(5); // not atomically
+///     word.plain_load().to_string()
+/// }, |_| ());
+/// ```
 pub struct Word(Place);
 
 impl Word {
@@ -106,6 +119,20 @@ impl Word {
 }
 
 /// A value that one thread at a time may touch. A thread that finds it taken waits, and is no event until it is open.
+///
+/// ```
+/// use rc11::engine::{Config, Lock, explore, fork, holds_a_lock};
+/// use std::sync::Arc;
+/// let report = explore(&Config::default(), || {
+///     let count = Arc::new(Lock::new(0));
+///     let theirs = Arc::clone(&count);
+///     let other = fork("other", move || theirs.with(|n| *n += 1));
+///     count.with(|n| { assert!(holds_a_lock()); *n += 1 });
+///     other.join();
+///     count.with(|n| n.to_string())
+/// }, |_| ());
+/// assert!(report.tally.outcomes.keys().eq(["2"]));
+/// ```
 pub struct Lock<T> {
     place: Place,
     value: Mutex<T>,
@@ -135,6 +162,21 @@ impl<T> Lock<T> {
 
 /// Where one thread sleeps until another wakes it. An [`unpark`](Parker::unpark) before the [`park`](Parker::park) is
 /// remembered, once.
+///
+/// ```
+/// use rc11::engine::{Config, Parker, explore, fork};
+/// use std::sync::Arc;
+/// let report = explore(&Config::default(), || {
+///     let parker = Arc::new(Parker::new());
+///     let theirs = Arc::clone(&parker);
+///     let other = fork("other", move || theirs.unpark());
+///     parker.park();
+///     other.join();
+///     parker.park_timeout(1_000);
+///     String::new()
+/// }, |_| ());
+/// assert!(report.is_proof());
+/// ```
 pub struct Parker(Place);
 
 impl Parker {
@@ -169,6 +211,16 @@ impl Parker {
 }
 
 /// Memory that is not atomic: two accesses that are not ordered, one of them a write, are a race.
+///
+/// ```
+/// use rc11::engine::{Config, PlainCell, explore};
+/// let report = explore(&Config::default(), || {
+///     let cell = PlainCell::new(1);
+///     cell.set(2); // a race with any access that does not happen before or after it
+///     cell.get().to_string()
+/// }, |_| ());
+/// assert!(report.is_proof());
+/// ```
 pub struct PlainCell<T> {
     place: Place,
     value: Mutex<T>,
@@ -197,6 +249,20 @@ impl<T: Copy> PlainCell<T> {
 }
 
 /// A fence of that ordering. `SeqCst` ones have one order for all threads.
+///
+/// ```
+/// use rc11::engine::{Config, Word, explore, fence, fork};
+/// use std::sync::{Arc, atomic::Ordering::{Relaxed, SeqCst}};
+/// let report = explore(&Config::default(), || {
+///     let words = Arc::new([Word::new(0), Word::new(0)]);
+///     let theirs = Arc::clone(&words);
+///     let other = fork("other", move || { theirs[0].store(1, Relaxed); fence(SeqCst); theirs[1].load(Relaxed) });
+///     words[1].store(1, Relaxed);
+///     fence(SeqCst);
+///     format!("{} {}", words[0].load(Relaxed), other.join())
+/// }, |_| ());
+/// assert!(!report.tally.outcomes.contains_key("0 0"));
+/// ```
 #[track_caller]
 pub fn fence(order: Ordering) {
     ask(Ask::Fence(order.into()));
@@ -244,6 +310,20 @@ pub fn light_fence() {
 /// It stands for C++'s `asymmetric_thread_fence_heavy(memory_order_seq_cst)` (P1202): on Linux
 /// `membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)`, on Windows `FlushProcessWriteBuffers`, elsewhere a `SeqCst` fence. A
 /// program that can fall back to the last must decide so once, for all its light and heavy fences.
+///
+/// ```
+/// use rc11::engine::{Config, Word, explore, fork, heavy_fence, light_fence};
+/// use std::sync::{Arc, atomic::Ordering::Relaxed};
+/// let report = explore(&Config::default(), || {
+///     let words = Arc::new([Word::new(0), Word::new(0)]);
+///     let theirs = Arc::clone(&words);
+///     let other = fork("other", move || { theirs[0].store(1, Relaxed); light_fence(); theirs[1].load(Relaxed) });
+///     words[1].store(1, Relaxed);
+///     heavy_fence(); // one heavy side is enough
+///     format!("{} {}", words[0].load(Relaxed), other.join())
+/// }, |_| ());
+/// assert!(!report.tally.outcomes.contains_key("0 0"));
+/// ```
 #[track_caller]
 pub fn heavy_fence() {
     ask(Ask::HeavyCall);
@@ -254,6 +334,12 @@ pub fn heavy_fence() {
 ///
 /// # Panics
 /// If there are more choices than a `u32` can count.
+///
+/// ```
+/// use rc11::engine::{Config, choose, explore};
+/// let report = explore(&Config::default(), || choose(3).to_string(), |_| ());
+/// assert!(report.tally.outcomes.keys().eq(["0", "1", "2"])); // each is explored
+/// ```
 #[track_caller]
 pub fn choose(n: usize) -> usize {
     if n <= 1 {
@@ -266,12 +352,27 @@ pub fn choose(n: usize) -> usize {
 ///
 /// Time is a word that every thread reads `Relaxed`: it never runs backwards for a thread that knows of a later time,
 /// and gives no other order.
+///
+/// ```
+/// use rc11::engine::{Config, advance, explore, now};
+/// let report = explore(&Config::default(), || {
+///     let before = now();
+///     advance(5); // time passes only so, and while a thread waits for it
+///     (now() - before).to_string()
+/// }, |_| ());
+/// assert!(report.tally.outcomes.keys().eq(["5"]));
+/// ```
 #[track_caller]
 pub fn now() -> u64 {
     ask(Ask::Load { loc: Loc::CLOCK, init: 0, order: Order::Relaxed })
 }
 
 /// So much time passes, for all threads.
+///
+/// ```
+/// use rc11::engine::{Config, advance, explore, now};
+/// explore(&Config::default(), || { advance(5); assert!(now() >= 5); String::new() }, |_| ());
+/// ```
 #[track_caller]
 pub fn advance(nanos: u64) {
     ask(Ask::Update { loc: Loc::CLOCK, init: 0, order: Order::Relaxed, update: Update::Add(nanos) });
@@ -282,6 +383,22 @@ pub fn advance(nanos: u64) {
 ///
 /// A spin lock's loop says this in its body. It is not spun: the graph in which the loop goes round without news is no
 /// execution. If nothing newer can come, the thread waits for ever, which is a deadlock.
+///
+/// ```
+/// use rc11::engine::{Config, Word, explore, fork, spin};
+/// use std::sync::{Arc, atomic::Ordering::Relaxed};
+/// let report = explore(&Config::default(), || {
+///     let word = Arc::new(Word::new(0));
+///     let theirs = Arc::clone(&word);
+///     let other = fork("other", move || theirs.store(1, Relaxed));
+///     while word.load(Relaxed) == 0 {
+///         spin();
+///     }
+///     other.join();
+///     String::new()
+/// }, |_| ());
+/// assert!(report.is_proof());
+/// ```
 #[track_caller]
 pub fn spin() {
     ask(Ask::Spin);

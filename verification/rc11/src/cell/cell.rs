@@ -5,6 +5,16 @@ use std::cmp::Ordering;
 use std::mem;
 
 /// Like `std::cell::Cell`, on a checked [`UnsafeCell`].
+///
+/// ```
+/// use rc11::cell::Cell;
+/// rc11::model(|| {
+///     let (one, two) = (Cell::new(1), Cell::new(2));
+///     one.swap(&two);
+///     two.set(5);
+///     assert_eq!((one.replace(3), one.get(), two.into_inner()), (2, 3, 5));
+/// });
+/// ```
 #[derive(Debug)]
 pub struct Cell<T> {
     cell: UnsafeCell<T>,

@@ -20,6 +20,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
 /// Like `std::cell::UnsafeCell`, but hands its pointer to a closure, or out with a mark that it is in use.
+///
+/// ```
+/// use rc11::cell::UnsafeCell;
+/// rc11::model(|| {
+///     let cell = UnsafeCell::new(1);
+///     cell.with_mut(|count| unsafe { *count += 1 }); // a race with any access that does not happen before or after it
+///     assert_eq!(cell.with(|count| unsafe { *count }), 2);
+/// });
+/// ```
 pub struct UnsafeCell<T: ?Sized> {
     state: Owner,
     data: StdUnsafeCell<T>,
@@ -98,12 +107,32 @@ impl Drop for Access {
 }
 
 /// A pointer to what a cell holds, for reading. While it is there the cell is being read.
+///
+/// ```
+/// use rc11::cell::UnsafeCell;
+/// rc11::model(|| {
+///     let cell = UnsafeCell::new(1);
+///     let reads = cell.get(); // one read, as long as it is there
+///     assert_eq!(unsafe { *reads.deref() }, 1);
+///     assert_eq!(reads.with(|count| unsafe { *count }), 1);
+/// });
+/// ```
 pub struct ConstPtr<T: ?Sized> {
     access: Access,
     pointer: *const T,
 }
 
 /// A pointer to what a cell holds, for writing. While it is there no other thread may access the cell.
+///
+/// ```
+/// use rc11::cell::UnsafeCell;
+/// rc11::model(|| {
+///     let cell = UnsafeCell::new(1);
+///     let writes = cell.get_mut(); // one write, as long as it is there
+///     unsafe { *writes.deref() += 1 };
+///     assert_eq!(writes.with(|count| unsafe { *count }), 2);
+/// });
+/// ```
 pub struct MutPtr<T: ?Sized> {
     access: Access,
     pointer: *mut T,

@@ -54,6 +54,14 @@ pub(crate) fn notes(path: &Path, subject: &Subject) -> Result<BTreeSet<String>, 
 /// # Errors
 /// If the file cannot be read or written, is in use, or is not of this model in this program: see [`ErrorKind`]. What was
 /// explored by then is lost, except for what the file holds.
+///
+/// ```
+/// use rc11::{checkpoint::explore_with_checkpoint, engine::Config};
+/// let file = std::env::temp_dir().join(format!("rc11-example-{}", std::process::id()));
+/// let report = explore_with_checkpoint(&Config::default(), "an example", &file, String::new, |_| ())?;
+/// assert!(report.is_proof());
+/// # Ok::<(), rc11::checkpoint::CheckpointError>(())
+/// ```
 pub fn explore_with_checkpoint(
     config: &Config,
     what: &str,

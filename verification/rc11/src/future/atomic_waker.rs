@@ -5,6 +5,18 @@ use std::sync::PoisonError;
 use std::task::Waker;
 
 /// A place for the waker of the task that is to be woken next. Each operation is one step.
+///
+/// ```
+/// use rc11::future::AtomicWaker;
+/// use std::task::Waker;
+/// rc11::model(|| {
+///     let waker = AtomicWaker::new();
+///     waker.register_by_ref(Waker::noop());
+///     waker.register(Waker::noop().clone());
+///     waker.wake();
+///     assert!(waker.take_waker().is_none()); // it was woken
+/// });
+/// ```
 #[derive(Debug)]
 pub struct AtomicWaker {
     waker: Mutex<Option<Waker>>,

@@ -28,6 +28,10 @@ impl Wake for Woken {
 
 /// Polls `future` until it is ready, and sleeps until it is woken in between. Once in an execution it polls again though
 /// no waker was called.
+///
+/// ```
+/// rc11::model(|| assert_eq!(rc11::future::block_on(async { 6 * 7 }), 42));
+/// ```
 #[track_caller]
 pub fn block_on<F>(future: F) -> F::Output
 where

@@ -4,6 +4,11 @@ use super::{Event, MAX_THREADS, Order};
 use serde::{Deserialize, Serialize};
 
 /// Of each thread, how many of its events.
+///
+/// ```
+/// let clock = rc11::graph::Clock::default(); // no event of any thread
+/// assert!(clock.of(0) == 0 && !clock.has(0, 0));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Clock([u16; MAX_THREADS]);
 

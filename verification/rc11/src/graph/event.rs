@@ -43,6 +43,12 @@ impl From<Ordering> for Order {
 }
 
 /// What an update makes of the value that it reads.
+///
+/// ```
+/// use rc11::graph::Update;
+/// assert_eq!(Update::Add(2).over(5), Some(7));
+/// assert_eq!(Update::Take.over(1), Some(0));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Update {
     /// Puts this in its place.
@@ -80,6 +86,11 @@ pub enum Update {
 }
 
 /// What an integer of so many bits becomes.
+///
+/// ```
+/// use rc11::graph::{Compute, Op};
+/// assert_eq!(Compute { op: Op::Add, bits: 8, is_signed: false }.of(255, 1), 0); // wraps around
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compute {
     /// How.

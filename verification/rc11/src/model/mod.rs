@@ -22,6 +22,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How a model is to be checked.
+///
+/// ```
+/// use rc11::{model::{Builder, Verdict}, sync::{Arc, atomic::{AtomicU32, Ordering::Relaxed}}};
+/// fn two_add() {
+///     let n = Arc::new(AtomicU32::new(0));
+///     let theirs = n.clone();
+///     let other = rc11::thread::spawn(move || theirs.fetch_add(1, Relaxed));
+///     n.fetch_add(1, Relaxed);
+///     other.join().unwrap();
+///     assert_eq!(n.load(Relaxed), 2);
+/// }
+/// Builder::new().check(two_add);
+/// assert_eq!(Builder::new().outcome_of(two_add).verdict, Verdict::Proved);
+/// let file = std::env::temp_dir().join(format!("rc11-builder-{}", std::process::id()));
+/// Builder::new().checkpoint_file(file.to_str().unwrap()).check(two_add); // goes on there, if it is interrupted
+/// assert!(Builder::new().refute("two that add", two_add).is_none()); // no counterexample
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Builder {
@@ -301,6 +318,18 @@ fn on_a_thread<R: Send>(f: impl FnOnce() -> R + Send) -> R {
 ///
 /// # Panics
 /// If there is an execution that must not be: see [`Builder::check`].
+///
+/// ```
+/// use rc11::sync::{Arc, atomic::{AtomicU32, Ordering::Relaxed}};
+/// rc11::model(|| {
+///     let n = Arc::new(AtomicU32::new(0));
+///     let theirs = n.clone();
+///     let other = rc11::thread::spawn(move || theirs.fetch_add(1, Relaxed));
+///     n.fetch_add(1, Relaxed);
+///     other.join().unwrap();
+///     assert_eq!(n.load(Relaxed), 2);
+/// });
+/// ```
 #[track_caller]
 pub fn model<F>(f: F)
 where

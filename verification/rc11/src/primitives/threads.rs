@@ -9,6 +9,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A thread, and what it will have returned. One that is dropped goes on by itself, and must come to its end.
+///
+/// ```
+/// use rc11::engine::{Config, explore, fork};
+/// explore(&Config::default(), || fork("other", || 7).join().to_string(), |_| ());
+/// ```
 pub struct Thread<T> {
     number: u8,
     result: Arc<Mutex<Option<T>>>,
@@ -26,6 +31,12 @@ impl<T> Thread<T> {
 }
 
 /// Starts a thread, which knows all that its parent knows. `name` is what pictures call it.
+///
+/// ```
+/// use rc11::engine::{Config, explore, fork};
+/// let report = explore(&Config::default(), || fork("other", || 7).join().to_string(), |_| ());
+/// assert!(report.tally.outcomes.keys().eq(["7"]));
+/// ```
 #[track_caller]
 pub fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Thread<T> {
     let result = Arc::new(Mutex::new(None));
@@ -41,6 +52,17 @@ pub fn fork<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'st
 ///
 /// # Errors
 /// It was refused.
+///
+/// ```
+/// use rc11::engine::{Config, explore, refuse_spawns, spawn};
+/// let report = explore(&Config::default(), || {
+///     refuse_spawns(1);
+///     assert!(spawn("none", || ()).is_err());
+///     spawn("one", || ()).expect("one was refused");
+///     String::new()
+/// }, |_| ());
+/// assert!(report.is_proof());
+/// ```
 #[track_caller]
 pub fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), Refused> {
     if machine::refusals() > 0 {
@@ -55,6 +77,14 @@ pub fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), Ref
 
 /// The next `n` calls of [`spawn`] in this execution are refused, by whatever threads. To be said before a thread
 /// starts.
+///
+/// ```
+/// use rc11::engine::{Config, explore, refuse_spawns, spawn};
+/// explore(&Config::default(), || {
+///     refuse_spawns(1);
+///     spawn("none", || ()).expect_err("it is refused").to_string()
+/// }, |_| ());
+/// ```
 pub fn refuse_spawns(n: u64) {
     machine::refuse_spawns(n);
 }
@@ -98,6 +128,11 @@ impl Error for Refused {}
 
 /// The calling thread's number: 0 for the closure's own, and then in the order in which they were started in this play.
 /// A symmetric thread may not ask.
+///
+/// ```
+/// use rc11::engine::{Config, explore, fork, me};
+/// explore(&Config::default(), || { assert_eq!((me(), fork("other", me).join()), (0, 1)); String::new() }, |_| ());
+/// ```
 pub fn me() -> usize {
     if machine::is_one_of_many(machine::current()) {
         machine::fail(
@@ -109,6 +144,17 @@ pub fn me() -> usize {
 }
 
 /// Threads that do the same: see [`fork_symmetric`].
+///
+/// ```
+/// use rc11::engine::{Config, Word, explore, fork_symmetric};
+/// use std::sync::{Arc, atomic::Ordering::Relaxed};
+/// let report = explore(&Config::default(), || {
+///     let word = Arc::new(Word::new(0));
+///     let three = fork_symmetric("three", 3, move || word.fetch_add(1, Relaxed)); // explored as one order of them
+///     format!("{:?}", three.join())
+/// }, |_| ());
+/// assert!(report.tally.outcomes.keys().eq(["[0, 1, 2]"]));
+/// ```
 #[derive(Debug)]
 pub struct SymmetricThreads<T>(Group<T>);
 
@@ -154,6 +200,11 @@ pub fn fork_symmetric<T: Ord + Send + 'static>(
 }
 
 /// What pictures call the calling thread from now on. The closure's own is `main` until it says so.
+///
+/// ```
+/// use rc11::engine::{Config, explore, name_thread};
+/// explore(&Config::default(), || { name_thread("the only one"); String::new() }, |_| ()); // as pictures call it
+/// ```
 pub fn name_thread(name: &str) {
     machine::name_thread(name);
 }

@@ -6,6 +6,17 @@ use crate::place::Place;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Like `std::sync::Barrier`.
+///
+/// ```
+/// use rc11::sync::{Arc, Barrier};
+/// rc11::model(|| {
+///     let barrier = Arc::new(Barrier::new(2));
+///     let theirs = barrier.clone();
+///     let other = rc11::thread::spawn(move || theirs.wait().is_leader());
+///     let leads = barrier.wait().is_leader();
+///     assert_ne!(leads, other.join().unwrap());
+/// });
+/// ```
 #[derive(Debug)]
 pub struct Barrier {
     raw: RawLock,

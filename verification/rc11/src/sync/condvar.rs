@@ -12,6 +12,29 @@ use std::sync::{Arc, LockResult, Mutex, MutexGuard as StdGuard, PoisonError};
 use std::time::Duration;
 
 /// Like `std::sync::Condvar`.
+///
+/// ```
+/// use rc11::sync::{Arc, Condvar, Mutex};
+/// use std::time::Duration;
+/// rc11::model(|| {
+///     let shared = Arc::new((Mutex::new(false), Condvar::new()));
+///     let theirs = shared.clone();
+///     let other = rc11::thread::spawn(move || {
+///         *theirs.0.lock().unwrap() = true;
+///         theirs.1.notify_one(); // or `notify_all()`
+///     });
+///     let mut is_set = shared.0.lock().unwrap();
+///     while !*is_set {
+///         is_set = shared.1.wait(is_set).unwrap();
+///     }
+///     is_set = shared.1.wait_while(is_set, |is_set| !*is_set).unwrap(); // the same, in one
+///     let until = Duration::from_secs(1); // which may be over at any time
+///     let (is_set, result) = shared.1.wait_timeout_while(is_set, until, |is_set| !*is_set).unwrap();
+///     assert!(*is_set && !result.timed_out());
+///     drop(is_set);
+///     other.join().unwrap();
+/// });
+/// ```
 #[derive(Debug)]
 pub struct Condvar {
     raw: RawLock,

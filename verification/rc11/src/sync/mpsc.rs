@@ -217,12 +217,41 @@ impl<T> Drop for Sending<T> {
 }
 
 /// Like `std::sync::mpsc::Sender`.
+///
+/// ```
+/// rc11::model(|| {
+///     let (sender, receiver) = rc11::sync::mpsc::channel();
+///     let other = rc11::thread::spawn(move || sender.send(7).unwrap());
+///     assert_eq!(receiver.recv(), Ok(7));
+///     other.join().unwrap();
+/// });
+/// ```
 pub struct Sender<T>(Sending<T>);
 
 /// Like `std::sync::mpsc::SyncSender`.
+///
+/// ```
+/// rc11::model(|| {
+///     let (sender, receiver) = rc11::sync::mpsc::sync_channel(1);
+///     sender.send(7).unwrap();
+///     assert!(sender.try_send(8).is_err()); // there is no room
+///     assert_eq!(receiver.try_recv(), Ok(7));
+/// });
+/// ```
 pub struct SyncSender<T>(Sending<T>);
 
 /// Like `std::sync::mpsc::Receiver`.
+///
+/// ```
+/// rc11::model(|| {
+///     let (sender, receiver) = rc11::sync::mpsc::channel();
+///     let other = rc11::thread::spawn(move || sender.send(7).unwrap());
+///     assert_eq!(receiver.recv(), Ok(7));
+///     other.join().unwrap();
+///     assert!(receiver.try_recv().is_err()); // the sender is gone
+///     assert!(receiver.recv_timeout(std::time::Duration::from_secs(1)).is_err());
+/// });
+/// ```
 pub struct Receiver<T>(Arc<Channel<T>>);
 
 // SAFETY: a message goes from one thread to another, and a receiver is one thread's at a time, as with std's.
@@ -240,6 +269,15 @@ unsafe impl<T: Send> Send for Receiver<T> {}
 ///
 /// # Panics
 /// Outside of a model.
+///
+/// ```
+/// rc11::model(|| {
+///     let (sender, receiver) = rc11::sync::mpsc::channel();
+///     sender.send(7).unwrap();
+///     drop(sender);
+///     assert_eq!(receiver.iter().collect::<Vec<_>>(), [7]);
+/// });
+/// ```
 #[must_use]
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
@@ -252,6 +290,15 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 ///
 /// # Panics
 /// Outside of a model.
+///
+/// ```
+/// rc11::model(|| {
+///     let (sender, receiver) = rc11::sync::mpsc::sync_channel(0); // hands over
+///     let other = rc11::thread::spawn(move || sender.send(7).unwrap());
+///     assert_eq!(receiver.recv(), Ok(7));
+///     other.join().unwrap();
+/// });
+/// ```
 #[must_use]
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {

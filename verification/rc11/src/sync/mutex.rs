@@ -8,6 +8,24 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{LockResult, Mutex as StdMutex, MutexGuard as StdGuard, PoisonError, TryLockError, TryLockResult};
 
 /// Like `std::sync::Mutex`.
+///
+/// ```
+/// use rc11::sync::{Arc, Mutex};
+/// rc11::model(|| {
+///     let mut count = Mutex::new(0);
+///     *count.get_mut().unwrap() = 1; // no other thread has it
+///     let count = Arc::new(count);
+///     let theirs = count.clone();
+///     let other = rc11::thread::spawn(move || *theirs.lock().unwrap() += 1);
+///     if let Ok(count) = count.try_lock() {
+///         assert!(*count >= 1);
+///     }
+///     other.join().unwrap();
+///     assert!(!count.is_poisoned()); // a panic is a failure, so `clear_poison()` has nothing to do
+///     count.clear_poison();
+///     assert_eq!(Arc::into_inner(count).unwrap().into_inner().unwrap(), 2);
+/// });
+/// ```
 pub struct Mutex<T: ?Sized> {
     raw: RawLock,
     /// How often a guard was asked for `&mut T`.

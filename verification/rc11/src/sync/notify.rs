@@ -8,6 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// One thread waits here until another notifies. A notification before is remembered, once. It releases, and the wait
 /// acquires.
+///
+/// ```
+/// use rc11::sync::{Arc, Notify};
+/// rc11::model(|| {
+///     let notify = Arc::new(Notify::new());
+///     let theirs = notify.clone();
+///     let other = rc11::thread::spawn(move || theirs.notify());
+///     notify.wait(); // may wake spuriously
+///     other.join().unwrap();
+/// });
+/// ```
 #[derive(Debug)]
 pub struct Notify {
     place: Place,

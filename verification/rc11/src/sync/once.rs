@@ -16,12 +16,33 @@ const DONE: u64 = 2;
 
 /// Like `std::sync::Once`. Of the threads that call it at once, each may be the one that runs the closure; the others wait,
 /// and then know what it did, but not what each other did. It is never poisoned: a panic ends the execution.
+///
+/// ```
+/// use rc11::sync::{Arc, Once};
+/// rc11::model(|| {
+///     let once = Arc::new(Once::new());
+///     let theirs = once.clone();
+///     let other = rc11::thread::spawn(move || theirs.call_once(|| ()));
+///     once.call_once_force(|state| assert!(!state.is_poisoned()));
+///     once.wait(); // or `wait_force()`: until it is over
+///     assert!(once.is_completed());
+///     other.join().unwrap();
+/// });
+/// ```
 #[derive(Debug)]
 pub struct Once {
     place: LatePlace,
 }
 
 /// Like `std::sync::OnceState`.
+///
+/// ```
+/// use rc11::sync::Once;
+/// rc11::model(|| {
+///     let once = Once::new();
+///     once.call_once_force(|state| assert!(!state.is_poisoned()));
+/// });
+/// ```
 #[derive(Debug)]
 pub struct OnceState(());
 
@@ -100,6 +121,21 @@ impl Once {
 
 /// Like `std::sync::OnceLock`. Its value belongs to an execution: one in a `static` is empty at the beginning of each, and
 /// its value is dropped when the model's first thread has ended and all others are joined; else it is never dropped.
+///
+/// ```
+/// use rc11::sync::{Arc, OnceLock};
+/// rc11::model(|| {
+///     let lock = Arc::new(OnceLock::new());
+///     let theirs = lock.clone();
+///     let other = rc11::thread::spawn(move || theirs.set(7).is_ok());
+///     let is_mine = *lock.get_or_init(|| 8) == 8;
+///     assert_ne!(other.join().unwrap(), is_mine); // one of them
+///     assert_eq!(lock.get(), Some(lock.wait()));
+///     let mut lock = Arc::into_inner(lock).unwrap();
+///     *lock.get_mut().unwrap() = 9;
+///     assert_eq!((lock.take(), lock.into_inner()), (Some(9), None));
+/// });
+/// ```
 pub struct OnceLock<T> {
     once: Once,
     value: PhantomData<T>,
@@ -296,6 +332,17 @@ impl<T> fmt::Debug for OnceLock<T> {
 ///     LOG.lock().unwrap().push(2);
 ///     other.join().unwrap();
 ///     assert_eq!(LOG.lock().unwrap().len(), 2); // and not what the execution before has left
+/// });
+/// ```
+///
+/// ```
+/// use rc11::sync::LazyLock;
+/// rc11::model(|| {
+///     let mut lazy = LazyLock::new(|| 7);
+///     assert!(LazyLock::get(&lazy).is_none()); // not made yet
+///     assert_eq!(*LazyLock::force(&lazy), 7);
+///     *LazyLock::force_mut(&mut lazy) += 1;
+///     assert_eq!(LazyLock::get_mut(&mut lazy), Some(&mut 8));
 /// });
 /// ```
 pub struct LazyLock<T, F = fn() -> T> {

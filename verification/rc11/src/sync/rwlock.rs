@@ -14,6 +14,24 @@ use std::sync::{
 const WRITER: u64 = 1 << 32;
 
 /// Like `std::sync::RwLock`. Both orders of readers and writers are tried.
+///
+/// ```
+/// use rc11::sync::{Arc, RwLock};
+/// rc11::model(|| {
+///     let mut lock = RwLock::new(0);
+///     *lock.get_mut().unwrap() = 1; // no other thread has it
+///     let lock = Arc::new(lock);
+///     let theirs = lock.clone();
+///     let other = rc11::thread::spawn(move || *theirs.write().unwrap() += 1);
+///     assert!(*lock.read().unwrap() >= 1);
+///     let _ = lock.try_read().map(|count| assert!(*count >= 1));
+///     let _ = lock.try_write().map(|mut count| *count += 0);
+///     other.join().unwrap();
+///     assert!(!lock.is_poisoned()); // a panic is a failure, so `clear_poison()` has nothing to do
+///     lock.clear_poison();
+///     assert_eq!(Arc::into_inner(lock).unwrap().into_inner().unwrap(), 2);
+/// });
+/// ```
 #[derive(Debug)]
 pub struct RwLock<T: ?Sized> {
     place: Place,
@@ -29,6 +47,17 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 }
 
 /// Like `std::sync::RwLockWriteGuard`.
+///
+/// ```
+/// use rc11::sync::{RwLock, RwLockWriteGuard};
+/// rc11::model(|| {
+///     let lock = RwLock::new(1);
+///     let mut writes = lock.write().unwrap();
+///     *writes = 2;
+///     let reads = RwLockWriteGuard::downgrade(writes); // no writer comes between
+///     assert!(*reads == 2 && lock.try_read().is_ok());
+/// });
+/// ```
 #[derive(Debug)]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,

@@ -9,6 +9,23 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// A value of each thread's own: what [`thread_local!`](macro@crate::thread_local) makes.
+///
+/// ```
+/// use std::cell::{Cell, RefCell};
+/// rc11::thread_local! {
+///     static COUNT: Cell<u32> = Cell::new(1);
+///     static NAMES: RefCell<Vec<&'static str>> = RefCell::new(Vec::new());
+/// }
+/// rc11::model::Builder::new().bounded_ok().check(|| {
+///     COUNT.set(2);
+///     assert_eq!((COUNT.replace(3), COUNT.take(), COUNT.get()), (2, 3, 0));
+///     COUNT.with(|count| count.set(1));
+///     let other = rc11::thread::spawn(|| COUNT.try_with(Cell::get).unwrap());
+///     assert_eq!(other.join().unwrap(), 1); // one for each thread
+///     NAMES.with_borrow_mut(|names| names.push("a"));
+///     assert_eq!(NAMES.with_borrow(Vec::len), 1);
+/// });
+/// ```
 pub struct LocalKey<T> {
     #[doc(hidden)]
     pub init: fn() -> T,

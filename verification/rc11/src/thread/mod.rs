@@ -53,6 +53,15 @@ impl Hash for ThreadId {
 }
 
 /// A handle of a thread.
+///
+/// ```
+/// rc11::model(|| {
+///     let me = rc11::thread::current();
+///     let other = rc11::thread::spawn(move || me.unpark());
+///     rc11::thread::park();
+///     other.join().unwrap();
+/// });
+/// ```
 #[derive(Clone, Debug)]
 pub struct Thread {
     id: ThreadId,
@@ -84,6 +93,14 @@ impl Thread {
 ///
 /// # Panics
 /// Outside of a model.
+///
+/// ```
+/// rc11::model::Builder::new().bounded_ok().check(|| {
+///     let main = rc11::thread::current().id();
+///     let other = rc11::thread::spawn(|| rc11::thread::current().id());
+///     assert_ne!(other.join().unwrap(), main);
+/// });
+/// ```
 #[must_use]
 #[track_caller]
 pub fn current() -> Thread {
@@ -102,6 +119,14 @@ fn register(thread: Thread) {
 
 /// Sleeps until a thread calls [`Thread::unpark`], and acquires what that released. It may wake spuriously, as often in
 /// an execution as the model allows: see [`Builder::spurious`](crate::model::Builder::spurious).
+///
+/// ```
+/// rc11::model(|| {
+///     let other = rc11::thread::spawn(rc11::thread::park); // may wake spuriously
+///     other.thread().unpark();
+///     other.join().unwrap();
+/// });
+/// ```
 #[track_caller]
 pub fn park() {
     let parker = current().parker;
@@ -114,6 +139,13 @@ pub fn park() {
 /// The same, or it times out, whenever it likes: it then ends a round of the loop that calls it, as [`yield_now`] does.
 #[track_caller]
 // Its frame must not be a part of the caller's state.
+/// ```
+/// use std::time::Duration;
+/// rc11::model::Builder::new().bounded_ok().check(|| {
+///     let other = rc11::thread::spawn(|| rc11::thread::park_timeout(Duration::from_secs(1))); // may end at any time
+///     other.join().unwrap();
+/// });
+/// ```
 #[inline(always)]
 pub fn park_timeout(_duration: Duration) {
     if times_out_in_park() {
@@ -136,6 +168,14 @@ fn times_out_in_park() -> bool {
 }
 
 /// No time passes in a model: it is as [`yield_now`], so that a loop that looks again after a while is one that waits.
+///
+/// ```
+/// use std::time::Duration;
+/// rc11::model::Builder::new().bounded_ok().check(|| {
+///     let other = rc11::thread::spawn(|| rc11::thread::sleep(Duration::from_secs(1))); // takes no time
+///     other.join().unwrap();
+/// });
+/// ```
 #[track_caller]
 pub fn sleep(_duration: Duration) {
     yield_now();
@@ -152,6 +192,19 @@ pub fn sleep(_duration: Duration) {
 ///
 /// Not seen is a count in a `static` or in std's `thread_local!`: like all that is outside of the model, it must not change
 /// what a thread does.
+///
+/// ```
+/// use rc11::sync::{Arc, atomic::{AtomicBool, Ordering::Relaxed}};
+/// rc11::model(|| {
+///     let flag = Arc::new(AtomicBool::new(false));
+///     let theirs = flag.clone();
+///     let other = rc11::thread::spawn(move || theirs.store(true, Relaxed));
+///     while !flag.load(Relaxed) {
+///         rc11::thread::yield_now();
+///     }
+///     other.join().unwrap();
+/// });
+/// ```
 #[track_caller]
 pub fn yield_now() {
     machine::ask_to_yield();
@@ -175,6 +228,14 @@ unsafe impl<T> Send for Packet<T> {}
 unsafe impl<T> Sync for Packet<T> {}
 
 /// The right to join a thread. One that is dropped lets it go on, and it must come to its end.
+///
+/// ```
+/// rc11::model(|| {
+///     let other = rc11::thread::spawn(|| 7);
+///     let _ = other.is_finished(); // perhaps
+///     assert_eq!(other.join().unwrap(), 7);
+/// });
+/// ```
 pub struct JoinHandle<T> {
     packet: Arc<Packet<T>>,
     thread: Thread,
@@ -222,6 +283,16 @@ impl<T> fmt::Debug for JoinHandle<T> {
 
 /// Starts a thread, which knows all that its parent knows. At most
 /// [`MAX_THREADS`](crate::MAX_THREADS) are in an execution, with the first one.
+///
+/// ```
+/// use rc11::sync::{Arc, atomic::{AtomicU32, Ordering::Relaxed}};
+/// rc11::model(|| {
+///     let n = Arc::new(AtomicU32::new(7));
+///     let theirs = n.clone();
+///     let other = rc11::thread::spawn(move || theirs.load(Relaxed));
+///     assert_eq!(other.join().unwrap(), 7);
+/// });
+/// ```
 #[track_caller]
 pub fn spawn<F, T>(f: F) -> JoinHandle<T>
 where
@@ -233,6 +304,16 @@ where
 }
 
 /// Threads that do the same: see [`spawn_symmetric`].
+///
+/// ```
+/// use rc11::sync::{Arc, atomic::{AtomicU32, Ordering::Relaxed}};
+/// rc11::model(|| {
+///     let n = Arc::new(AtomicU32::new(0));
+///     let theirs = n.clone();
+///     let three = rc11::thread::spawn_symmetric(3, move || theirs.fetch_add(1, Relaxed)); // explored as one order of them
+///     assert_eq!(three.join().unwrap(), [0, 1, 2]);
+/// });
+/// ```
 #[derive(Debug)]
 pub struct SymmetricThreads<T>(Group<T>);
 
@@ -306,6 +387,20 @@ fn start<'a, T: 'a>(name: Option<String>, f: impl FnOnce() -> T + 'a) -> JoinHan
 }
 
 /// How a thread is to be started.
+///
+/// ```
+/// use rc11::thread::Builder;
+/// rc11::model::Builder::new().bounded_ok().check(|| {
+///     let builder = Builder::new().name("other".into()).stack_size(1 << 16);
+///     let other = builder.spawn(|| rc11::thread::current().name().map(str::to_owned)).unwrap();
+///     assert_eq!(other.join().unwrap().as_deref(), Some("other"));
+///     rc11::thread::scope(|scope| {
+///         Builder::new().spawn_scoped(scope, || ()).unwrap();
+///     });
+///     let other = unsafe { Builder::new().spawn_unchecked(|| 7) }.unwrap();
+///     assert_eq!(other.join().unwrap(), 7);
+/// });
+/// ```
 #[derive(Debug)]
 pub struct Builder {
     name: Option<String>,

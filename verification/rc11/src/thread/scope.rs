@@ -10,6 +10,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Like `std::thread::Scope`.
+///
+/// ```
+/// rc11::model::Builder::new().bounded_ok().check(|| {
+///     let mut n = 1;
+///     rc11::thread::scope(|scope| { scope.spawn(|| n += 1); }); // borrows, and is joined
+///     assert_eq!(n, 2);
+/// });
+/// ```
 pub struct Scope<'scope, 'env: 'scope> {
     tree: Mutex<Tree>,
     scope: PhantomData<&'scope mut &'scope ()>,
@@ -25,6 +33,14 @@ struct Tree {
 }
 
 /// Like `std::thread::ScopedJoinHandle`.
+///
+/// ```
+/// rc11::model::Builder::new().bounded_ok().check(|| {
+///     let text = String::from("a");
+///     let len = rc11::thread::scope(|scope| scope.spawn(|| text.len()).join().unwrap());
+///     assert_eq!(len, 1);
+/// });
+/// ```
 pub struct ScopedJoinHandle<'scope, T> {
     handle: JoinHandle<T>,
     tree: &'scope Mutex<Tree>,

@@ -27,6 +27,38 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc as StdArc, Mutex, PoisonError};
 
 /// Like `std::sync::Arc`. One that is not given back by the end of the execution is a leak.
+///
+/// ```
+/// use rc11::sync::Arc;
+/// rc11::model(|| {
+///     let mut one = Arc::new(1); // a model that leaks one fails
+///     *Arc::make_mut(&mut one) += 1;
+///     *Arc::get_mut(&mut one).unwrap() += 1;
+///     let two = one.clone();
+///     assert!(Arc::ptr_eq(&one, &two) && Arc::strong_count(&one) == 2);
+///     let weak = Arc::downgrade(&one);
+///     assert_eq!(Arc::weak_count(&two), 1);
+///     let one = Arc::try_unwrap(one).unwrap_err(); // there is another
+///     drop(two);
+///     let pointer = Arc::into_raw(one);
+///     let one = unsafe {
+///         Arc::increment_strong_count(pointer);
+///         Arc::decrement_strong_count(pointer);
+///         Arc::from_raw(pointer)
+///     };
+///     assert_eq!(Arc::as_ptr(&one), pointer);
+///     assert_eq!(Arc::into_inner(one), Some(3));
+///     assert!(weak.upgrade().is_none());
+///
+///     assert_eq!(*Arc::pin(7), 7);
+///     assert_eq!(Arc::unwrap_or_clone(Arc::from_std(std::sync::Arc::new(7))), 7);
+///     let any: Arc<dyn std::any::Any + Send + Sync> = Arc::from_std(std::sync::Arc::new(7u8));
+///     assert!(any.downcast::<u8>().is_ok());
+///     struct Knows(rc11::sync::Weak<Knows>);
+///     let itself = Arc::new_cyclic(|weak| Knows(weak.clone()));
+///     assert!(itself.0.upgrade().is_some_and(|same| Arc::ptr_eq(&same, &itself)));
+/// });
+/// ```
 pub struct Arc<T: ?Sized> {
     object: StdArc<Object>,
     value: ManuallyDrop<StdArc<T>>,

@@ -11,6 +11,19 @@ use std::sync::{Arc as StdArc, Weak as StdWeak};
 
 /// Like `std::sync::Weak`. That it is upgraded shows the count of the `Arc`s, which are events then: as in std, `upgrade`
 /// adds one to a count that is not 0, by `Acquire`.
+///
+/// ```
+/// use rc11::sync::{Arc, Weak};
+/// rc11::model(|| {
+///     let arc = Arc::new(7);
+///     let weak = Arc::downgrade(&arc);
+///     assert!(weak.ptr_eq(&weak.clone()) && !weak.ptr_eq(&Weak::new()));
+///     let weak = unsafe { Weak::from_raw(weak.into_raw()) };
+///     assert_eq!(weak.upgrade().map(|arc| *arc), Some(7));
+///     drop(arc);
+///     assert!(weak.upgrade().is_none());
+/// });
+/// ```
 pub struct Weak<T: ?Sized> {
     /// None: of nothing.
     object: Option<StdArc<Object>>,

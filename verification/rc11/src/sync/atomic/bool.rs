@@ -8,6 +8,25 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 
 /// Like `std::sync::atomic::AtomicBool`.
+///
+/// ```
+/// use rc11::sync::atomic::{AtomicBool, Ordering::{AcqRel, Acquire, Relaxed}};
+/// rc11::model(|| {
+///     let mut flag = AtomicBool::new(false);
+///     flag.store(true, Relaxed);
+///     assert!(flag.swap(false, AcqRel) && !flag.load(Relaxed));
+///     assert_eq!(flag.compare_exchange(false, true, AcqRel, Acquire), Ok(false));
+///     while flag.compare_exchange_weak(true, false, AcqRel, Acquire).is_err() {} // may fail spuriously
+///     assert!(!flag.fetch_or(true, Relaxed) && flag.fetch_and(true, Relaxed));
+///     assert!(flag.fetch_xor(true, Relaxed) && !flag.fetch_nand(true, Relaxed) && flag.fetch_not(Relaxed));
+///     assert_eq!(flag.fetch_update(Relaxed, Relaxed, |is| Some(!is)), Ok(false));
+///     assert!(flag.update(Relaxed, Relaxed, |is| !is) && flag.try_update(Relaxed, Relaxed, |_| None).is_err());
+///     assert!(!flag.compare_and_swap(false, true, AcqRel));
+///     flag.with_mut(|is| *is = false); // no other thread has it
+///     *flag.get_mut() = true;
+///     assert!(unsafe { flag.unsync_load() } && flag.into_inner());
+/// });
+/// ```
 pub struct AtomicBool(Place);
 
 fn from_word(word: u64) -> bool {

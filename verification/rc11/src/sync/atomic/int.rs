@@ -20,6 +20,24 @@ macro_rules! operations {
 macro_rules! atomic_int {
     ($($name:ident $int:ident $unsigned:ident $is_signed:literal)*) => {$(
         #[doc = concat!("Like `std::sync::atomic::", stringify!($name), "`.")]
+        ///
+        /// ```
+        /// use rc11::sync::atomic::{AtomicU8, Ordering::{AcqRel, Acquire, Relaxed}};
+        /// rc11::model(|| {
+        ///     let mut n = AtomicU8::new(1);
+        ///     n.store(2, Relaxed);
+        ///     assert_eq!((n.swap(3, AcqRel), n.load(Relaxed)), (2, 3));
+        ///     assert_eq!(n.compare_exchange(3, 4, AcqRel, Acquire), Ok(3));
+        ///     while n.compare_exchange_weak(4, 5, AcqRel, Acquire).is_err() {} // may fail spuriously
+        ///     assert_eq!((n.fetch_add(1, Relaxed), n.fetch_sub(2, Relaxed), n.fetch_max(9, Relaxed)), (5, 6, 4));
+        ///     assert_eq!(n.fetch_update(Relaxed, Relaxed, |n| n.checked_add(1)), Ok(9));
+        ///     assert!(n.try_update(Relaxed, Relaxed, |_| None).is_err());
+        ///     assert_eq!((n.update(Relaxed, Relaxed, |n| n * 2), n.compare_and_swap(20, 21, AcqRel)), (10, 20));
+        ///     n.with_mut(|n| *n += 1); // no other thread has it
+        ///     *n.get_mut() += 1;
+        ///     assert_eq!((unsafe { n.unsync_load() }, n.into_inner()), (23, 23));
+        /// });
+        /// ```
         pub struct $name(Place);
 
         impl $name {

@@ -22,6 +22,18 @@ use std::ops::{Deref, DerefMut};
 ///
 /// # Panics
 /// If `order` is `Relaxed`.
+///
+/// ```
+/// use rc11::sync::{Arc, atomic::{AtomicU32, Ordering::{Relaxed, SeqCst}, fence}};
+/// rc11::model(|| {
+///     let [x, y] = [0, 0].map(|n| Arc::new(AtomicU32::new(n)));
+///     let (theirs, mine) = (x.clone(), y.clone());
+///     let other = rc11::thread::spawn(move || { theirs.store(1, Relaxed); fence(SeqCst); mine.load(Relaxed) });
+///     y.store(1, Relaxed);
+///     fence(SeqCst);
+///     assert!(x.load(Relaxed) + other.join().unwrap() > 0); // one sees the other's store
+/// });
+/// ```
 #[track_caller]
 pub fn fence(order: Ordering) {
     assert!(order != Ordering::Relaxed, "there is no such thing as a relaxed fence");
@@ -29,11 +41,31 @@ pub fn fence(order: Ordering) {
 }
 
 /// A fence for the compiler alone: it orders a thread against what interrupts it, of which a model has nothing.
+///
+/// ```
+/// use rc11::sync::atomic::{Ordering::SeqCst, compiler_fence};
+/// # rc11::model::Builder::new().bounded_ok().check(|| {
+/// compiler_fence(SeqCst); // orders no two threads
+/// # });
+/// ```
 pub fn compiler_fence(order: Ordering) {
     assert!(order != Ordering::Relaxed, "there is no such thing as a relaxed compiler fence");
 }
 
 /// The loop that calls it will look again: [`yield_now`](crate::thread::yield_now).
+///
+/// ```
+/// use rc11::sync::{Arc, atomic::{AtomicBool, Ordering::Relaxed, spin_loop_hint}};
+/// rc11::model(|| {
+///     let flag = Arc::new(AtomicBool::new(false));
+///     let theirs = flag.clone();
+///     let other = rc11::thread::spawn(move || theirs.store(true, Relaxed));
+///     while !flag.load(Relaxed) {
+///         spin_loop_hint();
+///     }
+///     other.join().unwrap();
+/// });
+/// ```
 #[track_caller]
 pub fn spin_loop_hint() {
     crate::thread::yield_now();

@@ -10,6 +10,30 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr as StdPtr, Ordering};
 
 /// Like `std::sync::atomic::AtomicPtr`.
+///
+/// ```
+/// use rc11::sync::atomic::{AtomicPtr, Ordering::{AcqRel, Acquire, Relaxed}};
+/// rc11::model(|| {
+///     let mut places = [1u8, 2];
+///     let (one, two) = (&raw mut places[0], &raw mut places[1]);
+///     let mut shared = AtomicPtr::new(one);
+///     shared.store(two, Relaxed);
+///     assert_eq!((shared.load(Relaxed), shared.swap(one, AcqRel)), (two, two));
+///     assert_eq!(shared.compare_exchange(one, two, AcqRel, Acquire), Ok(one));
+///     while shared.compare_exchange_weak(two, one, AcqRel, Acquire).is_err() {} // may fail spuriously
+///     assert_eq!((shared.fetch_ptr_add(1, Relaxed), shared.fetch_ptr_sub(1, Relaxed)), (one, two));
+///     assert_eq!((shared.fetch_byte_add(1, Relaxed), shared.fetch_byte_sub(1, Relaxed)), (one, two));
+///     shared.fetch_or(0, Relaxed); // bits of the address
+///     shared.fetch_and(!0, Relaxed);
+///     shared.fetch_xor(0, Relaxed);
+///     assert_eq!(shared.fetch_update(Relaxed, Relaxed, |_| Some(two)), Ok(one));
+///     assert_eq!((shared.update(Relaxed, Relaxed, |_| one), shared.compare_and_swap(one, two, AcqRel)), (two, one));
+///     assert!(shared.try_update(Relaxed, Relaxed, |_| None).is_err());
+///     shared.with_mut(|pointer| *pointer = one); // no other thread has it
+///     *shared.get_mut() = two;
+///     assert_eq!((unsafe { shared.unsync_load() }, shared.into_inner()), (two, two));
+/// });
+/// ```
 pub struct AtomicPtr<T>(Place, PhantomData<StdPtr<T>>);
 
 fn from_word<T>(word: u64) -> *mut T {
