@@ -530,8 +530,10 @@ fn main() -> ExitCode {
         // By hand, for hours: how many rounds of each.
         ["goes_on", rounds] => failed += all_that_goes_on(rounds, "100000"),
         _ => {
+            let is_emulated = std::env::var_os("SPINPARK_TEST_EMULATORS_THREADS").is_some();
+            let seconds = if is_emulated { "300" } else { "20" };
             for (case, _, texts) in CASES {
-                let said = called(&[case], "20");
+                let said = called(&[case], seconds);
                 let is_right = match texts {
                     [] => said.starts_with("no deadlock"),
                     texts => texts.iter().all(|text| said.contains(text)),
