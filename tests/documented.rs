@@ -260,6 +260,31 @@ mod a_public_function {
     }
 
     #[test]
+    fn and_a_public_macro_too() {
+        let mut shown = 0;
+        for of in &CRATES {
+            let mut paths = Vec::new();
+            sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(of.sources), &mut paths);
+            for path in paths {
+                let text = fs::read_to_string(&path).expect("text");
+                let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+                for n in (0..lines.len()).filter(|&n| lines[n].starts_with("macro_rules! ")) {
+                    let above = lines[..n].iter().rev();
+                    let above: Vec<_> =
+                        above.take_while(|line| line.starts_with("///") || line.starts_with("#[")).collect();
+                    let is_public = above.iter().any(|line| line.starts_with("#[macro_export"));
+                    if is_public && !above.iter().any(|line| line.contains("doc(hidden)")) {
+                        let has_example = above.iter().any(|line| line.contains("```"));
+                        assert!(has_example, "{}:{} {}", path.display(), n + 1, lines[n]);
+                        shown += 1;
+                    }
+                }
+            }
+        }
+        assert!(shown >= 5, "only {shown} macros");
+    }
+
+    #[test]
     fn says_what_a_dropped_future_has_done() {
         for of in &CRATES {
             let all = functions(of);

@@ -1,6 +1,17 @@
 //! Macros of loom's.
 
 /// Like `std::thread_local!`: what it declares belongs to the threads of an execution.
+///
+/// ```
+/// rc11::thread_local! {
+///     static COUNT: std::cell::Cell<u32> = std::cell::Cell::new(1);
+/// }
+/// rc11::model::Builder::new().bounded_ok().check(|| {
+///     COUNT.set(2);
+///     let other = rc11::thread::spawn(|| COUNT.get());
+///     assert_eq!(other.join().unwrap(), 1); // one for each thread
+/// });
+/// ```
 #[macro_export]
 macro_rules! thread_local {
     () => {};
@@ -21,6 +32,13 @@ macro_rules! thread_local {
 }
 
 /// Like `lazy_static::lazy_static!`: what it declares is made once in each execution.
+///
+/// ```
+/// rc11::lazy_static! {
+///     static ref ANSWER: u32 = 6 * 7;
+/// }
+/// rc11::model(|| assert_eq!(*ANSWER, 42)); // made once an execution
+/// ```
 #[macro_export]
 macro_rules! lazy_static {
     ($(#[$attr:meta])* static ref $N:ident : $T:ty = $e:expr; $($t:tt)*) => {
