@@ -1,10 +1,8 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
-pub mod cancellation;
 pub mod globq;
 pub mod handoff;
 pub mod idle;
-pub mod join_set;
 pub mod locked;
 pub mod netpoll;
 pub mod queue;
@@ -48,8 +46,6 @@ pub static ALL: &[Entry] = &[
     Entry::of::<resize::Resize>(),
     Entry::of::<task::Task>(),
     Entry::of::<select::Select>(),
-    Entry::of::<join_set::JoinSet>(),
-    Entry::of::<cancellation::Cancellation>(),
     Entry::of::<Whole>(),
     Entry::of::<Hogs>(),
     Entry::of::<OnCores>(),

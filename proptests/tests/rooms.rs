@@ -94,8 +94,6 @@ rooms! {
     resize: "resize",
     task: "task",
     select: "select",
-    join_set: "join_set",
-    cancellation: "cancellation",
     sched: "sched",
     hogs: "hogs",
     cores: "cores",

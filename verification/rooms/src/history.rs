@@ -143,6 +143,14 @@ pub struct Thread<R: Room> {
     pub fate: Fate,
 }
 
+impl<R: Room> Thread<R> {
+    /// The wakers of its waits that are over or were given up.
+    pub fn of_waits_that_are_over(&self) -> impl Iterator<Item = &Wakers> {
+        let over = self.wakes.len() - usize::from(self.fate == Fate::Sleeps);
+        self.wakes[..over].iter()
+    }
+}
+
 /// What the threads of an execution have called.
 pub struct History<R: Room>(pub Vec<Thread<R>>);
 

@@ -5,10 +5,10 @@
 //! 2. what an answer says has happened is seen by the caller;
 //! 3. as many values are dropped in each call as the specification says, and as many are left;
 //! 4. a wait is woken once if it went on and is over, and not at all if it did not, or is not;
-//! 5. each waker of a wait that is over or given up was woken or forgotten;
+//! 5. each waker of a wait that is over or given up was woken or forgotten, but for those that the specification has;
 //! 6. no thread sleeps whose wait is over, and none is stuck inside of a call.
 
-use crate::history::{Fate, History};
+use crate::history::{Fate, History, Thread};
 use crate::room::{CallId, Does, Effects, Room, Spec};
 use std::collections::HashSet;
 
@@ -67,8 +67,8 @@ impl<R: Room> Search<'_, R> {
             if thread.fate == Fate::Sleeps && self.judged.wakes_once && thread.wakes[wait - 1].woken > 0 {
                 return Err(format!("wait {wait} of thread {n} was woken for nothing"));
             }
-            let over = thread.wakes.len() - usize::from(thread.fate == Fate::Sleeps);
-            if let Some(wait) = thread.wakes[..over].iter().position(|wakers| wakers.unsettled > 0) {
+            let unsettled = thread.of_waits_that_are_over().position(|wakers| wakers.unsettled > 0);
+            if let Some(wait) = unsettled.filter(|_| R::Spec::TAKES_ITS_WAKER) {
                 return Err(format!("a waker of wait {} of thread {n} was neither woken nor forgotten", wait + 1));
             }
         }
@@ -132,7 +132,9 @@ impl<R: Room> Search<'_, R> {
             let went_on = |other: &&crate::history::Call<R>| other.wait == call.wait && other.does == Does::Poll;
             let went_on = thread.calls[..id.nth].iter().filter(went_on).any(|other| other.answer.is_none());
             let is_over = || spec.clone().step(id, Does::Poll, &mut Effects::default()).is_some();
-            if let Err(why) = self.is_woken(thread.wakes[call.wait - 1].woken, went_on && is_over()) {
+            let woken = thread.wakes[call.wait - 1].woken;
+            let may_be_later = went_on && woken == 1 && !R::Spec::TAKES_ITS_WAKER;
+            if let Err(why) = self.is_woken(woken, may_be_later || went_on && is_over()) {
                 return self.stops(done, || format!("the wait that {} gives up {why}", name()));
             }
         }
@@ -165,6 +167,12 @@ impl<R: Room> Search<'_, R> {
         let (held, live) = (spec.held(), self.judged.live);
         if live.is_some_and(|live| live != held) {
             self.stops::<()>(done, || format!("{live:?} values are left, and not {held}"));
+            return false;
+        }
+        let of = |thread: &Thread<R>| thread.of_waits_that_are_over().map(|wakers| wakers.unsettled).sum::<u64>();
+        let (wakers, kept) = (self.history.0.iter().map(of).sum::<u64>(), spec.wakers());
+        if wakers != kept as u64 {
+            self.stops::<()>(done, || format!("{wakers} wakers of waits that are over are left, and not {kept}"));
             return false;
         }
         true

@@ -115,6 +115,8 @@ pub struct Effects {
 pub trait Spec<R: Room>: Clone + Eq + Hash + 'static {
     /// Does it say in which call a value is dropped? Not where several calls have a share in one.
     const COUNTS_DROPS: bool = true;
+    /// Does a wait that is given up take its waker out of the room? If not, it may be woken later.
+    const TAKES_ITS_WAKER: bool = true;
     /// Before the first call.
     fn new(setup: R::Setup, roles: &[R::Role]) -> Self;
     /// A call. `None`: the wait was created, goes on, or was dropped without an answer. A wait whose poll would be answered must
@@ -126,6 +128,10 @@ pub trait Spec<R: Room>: Clone + Eq + Hash + 'static {
     }
     /// How many values are in the room, and in waits that were not given up.
     fn held(&self) -> usize {
+        0
+    }
+    /// How many wakers are in the room whose waits are over or were given up.
+    fn wakers(&self) -> usize {
         0
     }
 }

@@ -5,7 +5,9 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use spinpark_rooms::explore::explore;
 use spinpark_rooms::program::{Program, Thread, nexts};
 use spinpark_rooms::room::Room;
-use spinpark_rooms::rooms::{barrier, broadcast, chan, cond, notify, oneshot, semaphore, wait_group, watch};
+use spinpark_rooms::rooms::{
+    barrier, broadcast, cancellation, chan, cond, join_set, notify, oneshot, semaphore, wait_group, watch,
+};
 use std::sync::Arc;
 
 /// So many programs of each room, unless `PROPTEST_CASES` says otherwise: `.ci/nightly` asks for more.
@@ -62,12 +64,20 @@ mod every_random_program_is_explained {
         holds::<broadcast::Broadcasts>();
     }
     #[test]
+    fn of_a_tree_of_tokens() {
+        holds::<cancellation::Cancellations>();
+    }
+    #[test]
     fn of_a_channel() {
         holds::<chan::Chans>();
     }
     #[test]
     fn of_a_condition_variable() {
         holds::<cond::Conds>();
+    }
+    #[test]
+    fn of_a_set_of_tasks() {
+        holds::<join_set::JoinSets>();
     }
     #[test]
     fn of_a_notify() {

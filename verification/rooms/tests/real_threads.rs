@@ -6,7 +6,9 @@
 use spinpark_rooms::cores::{self, Cores};
 use spinpark_rooms::explore::programs;
 use spinpark_rooms::room::{Begun, Real, Room, Wait};
-use spinpark_rooms::rooms::{barrier, broadcast, chan, cond, notify, oneshot, semaphore, wait_group};
+use spinpark_rooms::rooms::{
+    barrier, broadcast, cancellation, chan, cond, join_set, notify, oneshot, semaphore, wait_group,
+};
 use spinpark_rooms::values::{Maker, Value};
 use spinpark_rooms::wakers::Lends;
 use std::pin::Pin;
@@ -59,12 +61,20 @@ mod the_rooms_of_the_kernel_are_explained {
         run::<broadcast::Broadcasts, <broadcast::Broadcasts as Room>::Real<Cores>>(|_| true);
     }
     #[test]
+    fn a_tree_of_tokens() {
+        run::<cancellation::Cancellations, <cancellation::Cancellations as Room>::Real<Cores>>(|_| true);
+    }
+    #[test]
     fn a_channel() {
         run::<chan::Chans, <chan::Chans as Room>::Real<Cores>>(|_| true);
     }
     #[test]
     fn a_condition_variable() {
         run::<cond::Conds, <cond::Conds as Room>::Real<Cores>>(|_| true);
+    }
+    #[test]
+    fn a_set_of_tasks() {
+        run::<join_set::JoinSets, <join_set::JoinSets as Room>::Real<Cores>>(|_| true);
     }
     #[test]
     fn a_notify() {

@@ -2,7 +2,6 @@
 
 pub mod bell;
 pub mod between;
-pub mod cancellation;
 pub mod cases_table;
 pub mod closing;
 pub mod conserved;
@@ -12,7 +11,6 @@ pub mod goroutine;
 pub mod handoff;
 pub mod idle;
 mod idling;
-pub mod join_set;
 pub mod lists;
 pub mod local;
 pub mod locked;
@@ -104,15 +102,15 @@ pub static MODELS: &[&[Model]] = &[
     goroutine::MODELS,
     select::MODELS,
     operation::MODELS,
-    join_set::MODELS,
-    cancellation::MODELS,
     scope::MODELS,
     cases_table::MODELS,
     task_tables::MODELS,
     rooms::BARRIER,
     rooms::BROADCAST,
+    rooms::CANCELLATION,
     rooms::CHAN,
     rooms::COND,
+    rooms::JOIN_SET,
     rooms::NOTIFY,
     rooms::ONESHOT,
     rooms::SEMAPHORE,
@@ -155,7 +153,6 @@ pub static MUTANTS: &[&[Mutant]] = &[
     goroutine::MUTANTS,
     select::MUTANTS,
     operation::MUTANTS,
-    join_set::MUTANTS,
-    cancellation::MUTANTS,
     scope::MUTANTS,
+    rooms::MUTANTS,
 ];

@@ -2,6 +2,7 @@
 
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, OnAny, Run, rc11};
+use crate::mutation::mutant::Mutant;
 use spinpark_rooms::explore::play_any;
 use spinpark_rooms::room::Room;
 use spinpark_rooms::rooms;
@@ -65,12 +66,18 @@ pub const BARRIER: &[Model] =
 /// A broadcast.
 pub const BROADCAST: &[Model] = models!("broadcast", rooms::broadcast::Broadcasts, invariants: [118],
     focuses: ["a_slow_receiver" => 7, "two_values_for_two" => 8]);
+/// Tokens, of which each is cancelled with the one above it.
+pub const CANCELLATION: &[Model] =
+    models!("cancellation", rooms::cancellation::Cancellations, invariants: [108, 109], focuses: []);
 /// A channel.
 pub const CHAN: &[Model] = models!("chan", rooms::chan::Chans, invariants: [90, 91, 92, 93, 94],
     focuses: ["values_that_come_back" => 7, "a_value_that_comes_back_twice" => 8, "the_last_end" => 9,
         "a_send_that_waits_is_overtaken" => 10, "a_send_is_let_in" => 11]);
 /// A condition variable.
 pub const COND: &[Model] = models!("cond", rooms::cond::Conds, invariants: [98], focuses: ["three_wait" => 7]);
+/// Tasks that are joined.
+pub const JOIN_SET: &[Model] =
+    models!("join_set", rooms::join_set::JoinSets, invariants: [107], focuses: ["three_beside_one" => 7]);
 /// `Notify`.
 pub const NOTIFY: &[Model] = models!("notify", rooms::notify::Notifies, invariants: [111, 112], focuses: []);
 /// One value.
@@ -82,3 +89,14 @@ pub const SEMAPHORE: &[Model] =
 pub const WAIT_GROUP: &[Model] = models!("wait_group", rooms::wait_group::WaitGroups, invariants: [97], focuses: []);
 /// A watched value.
 pub const WATCH: &[Model] = models!("watch", rooms::watch::Watches, invariants: [115, 116], focuses: []);
+
+const ASKS: &str = "cancellation::every_client_program_is_explained::one_beside_one";
+
+/// Orderings of rooms that have a word besides their lock.
+pub const MUTANTS: &[Mutant] = crate::mutants! {
+    room: "cancellation";
+    "cancellation-marks-relaxed": "the mark is stored Relaxed",
+        weaken("waits/cancellation.rs", "pub fn mark(&mut self)", "self.mark.store"), by ASKS => [Rc11];
+    "cancellation-asks-relaxed": "the mark is read Relaxed",
+        weaken("waits/cancellation.rs", "pub fn is_cancelled(&self) -> bool", "self.mark.load"), by ASKS => [Rc11];
+};

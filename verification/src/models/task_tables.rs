@@ -1,116 +1,17 @@
-//! A cancellation, a `JoinSet`, a scope and a place in a wait list that are driven by hand, one step after the other:
-//! every few steps. A list says what each step answers, which tasks it wakes, and what is left after it.
+//! A tree of tokens, a scope and a place in a wait list that are driven by hand, one step after the other: every few steps. A list
+//! says what each step answers, which tasks it wakes, and what is left after it.
 
 use crate::harness::common::{Counted, any_of};
-use crate::harness::told::{Log, Told, waker};
+use crate::harness::told::{Log, Told};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
 use spinpark_kernel::host::{Host, Lock};
-use spinpark_kernel::waits::cancellation::Token;
 use spinpark_kernel::waits::cancellation_tree::Nodes;
-use spinpark_kernel::waits::join_set::{Ended, JoinSet};
 use spinpark_kernel::waits::scope::{self, Scope, Task};
 use spinpark_kernel::waits::wait_list::{self, Served, WaitList};
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::Poll;
-
-#[derive(Debug, Clone, Copy)]
-enum OfACancellation {
-    Poll(usize, u64),
-    GiveUp(usize),
-    Cancel(usize),
-    /// A copy, which is dropped.
-    Copied(usize),
-    /// A child, which is dropped.
-    Child(usize),
-}
-
-/// Two tokens as flags: the second is below the first.
-#[derive(Default)]
-struct Branch {
-    waits: [Option<u64>; 2],
-    is_cancelled: [bool; 2],
-    woken: Vec<u64>,
-}
-
-impl Branch {
-    fn cancels(&mut self, from: usize) {
-        for i in (from..2).rev() {
-            self.is_cancelled[i] = true;
-            self.woken.extend(self.waits[i].take());
-        }
-    }
-}
-
-fn steps_of_a_cancellation<H: ModelHost>() -> String {
-    use OfACancellation::{Cancel, Child, Copied, GiveUp, Poll};
-    const OPS: [OfACancellation; 11] = [
-        Poll(0, 0),
-        Poll(0, 1),
-        Poll(1, 0),
-        Poll(1, 1),
-        GiveUp(0),
-        GiveUp(1),
-        Cancel(0),
-        Cancel(1),
-        Copied(0),
-        Copied(1),
-        Child(1),
-    ];
-    let root = Token::<H, Told>::new();
-    let tokens = [root.clone(), root.child()];
-    let (log, is_trusted) = (Arc::new(Log::default()), H::choose(2) == 1);
-    let (mut waiters, mut branch) = ([None; 2], Branch::default());
-    let mut does = |op: OfACancellation| {
-        match op {
-            Poll(i, by) => {
-                let by = waker(i, by);
-                let is_over = tokens[i].poll(&mut waiters[i], &mut log.lender(by, is_trusted)).is_ready();
-                assert!(is_over == branch.is_cancelled[i], "{op:?}: over {is_over}");
-                branch.waits[i] = (!is_over).then_some(by);
-            }
-            GiveUp(i) => {
-                tokens[i].give_up(&mut waiters[i]);
-                branch.waits[i] = None;
-            }
-            Cancel(i) => {
-                tokens[i].cancel();
-                branch.cancels(i);
-            }
-            Copied(i) => {
-                let is_cancelled = tokens[i].clone().is_cancelled();
-                assert!(is_cancelled == branch.is_cancelled[i], "{op:?}: cancelled {is_cancelled}");
-            }
-            Child(i) => {
-                let is_cancelled = tokens[i].child().is_cancelled();
-                assert!(is_cancelled == branch.is_cancelled[i], "{op:?}: cancelled {is_cancelled}");
-            }
-        }
-        log.check(&mut branch.woken, &op);
-        let are = [tokens[0].is_cancelled(), tokens[1].is_cancelled()];
-        assert!(are == branch.is_cancelled, "after {op:?} they are cancelled: {are:?}");
-        let nodes = root.with(|state, _| state.nodes());
-        assert!(nodes == 2, "after {op:?} there are {nodes} nodes for two tokens");
-        branch.is_cancelled
-    };
-    for _ in 0..4 {
-        does(any_of::<H, _>(&OPS));
-    }
-    does(GiveUp(0));
-    let are = does(GiveUp(1));
-    // Never more than two have waited, and all of them have given their places back.
-    let copy = || log.lender(0, true).copy();
-    let keys = [(); 2].map(|()| root.with(|state, node| state.enqueue(node, copy())));
-    assert!(keys.iter().all(|&key| key < 2), "no task waits, and two are given places {keys:?}");
-    keys.into_iter().for_each(|key| root.give_up(&mut Some(key)));
-    log.check(&mut Vec::new(), &"the end");
-    drop(tokens);
-    let nodes = root.with(|state, _| state.nodes());
-    assert!(nodes == 1, "there are {nodes} nodes for one token");
-    format!("cancelled: {are:?}")
-}
 
 /// A tree as a list: of each node its tokens and the node above it; `None` if it was taken out.
 struct Above(Vec<Option<(usize, Option<usize>)>>);
@@ -198,107 +99,6 @@ fn a_tree_as_a_list<H: ModelHost>() -> String {
     }
     assert!(nodes.is_empty(), "no token is left, and there is a node");
     format!("children {shape:?}")
-}
-
-#[derive(Debug, Clone, Copy)]
-enum OfAJoinSet {
-    Begin,
-    /// The first of those that have not ended, or the last.
-    End(bool),
-    Poll(u64),
-    Try,
-    LetAllGo,
-}
-
-/// A set as a list; of each list that it has had, by which waker it is waited for.
-struct Joined {
-    left: Vec<usize>,
-    ended: VecDeque<usize>,
-    joiners: Vec<Option<u64>>,
-    woken: Vec<u64>,
-}
-
-impl Joined {
-    fn takes(&mut self) -> Option<usize> {
-        let task = self.ended.pop_front()?;
-        self.left.retain(|&other| other != task);
-        Some(task)
-    }
-}
-
-/// A task that has not ended: which, the index of its list, where it puts its number.
-struct Begun<H: ModelHost> {
-    task: usize,
-    of: usize,
-    list: Arc<Ended<H, Told>>,
-    number: usize,
-}
-
-fn steps_of_a_join_set<H: ModelHost>() -> String {
-    use OfAJoinSet::{Begin, End, LetAllGo, Poll, Try};
-    const OPS: [OfAJoinSet; 7] = [Begin, End(true), End(false), Poll(0), Poll(1), Try, LetAllGo];
-    let mut set = JoinSet::<H, Told, usize>::new();
-    let (log, is_trusted) = (Arc::new(Log::default()), H::choose(2) == 1);
-    let mut listed = Joined { left: Vec::new(), ended: VecDeque::new(), joiners: vec![None], woken: Vec::new() };
-    let mut begun: VecDeque<Begun<H>> = VecDeque::new();
-    let mut tasks = 0;
-    let mut does = |op: OfAJoinSet, listed: &mut Joined| {
-        let now = listed.joiners.len() - 1;
-        match op {
-            Begin => {
-                set.insert(|list, number| {
-                    begun.push_back(Begun { task: tasks, of: now, list: Arc::clone(list), number });
-                    tasks
-                });
-                listed.left.push(tasks);
-                tasks += 1;
-            }
-            End(is_first) => {
-                let ends = if is_first { begun.pop_front() } else { begun.pop_back() };
-                let Some(Begun { task, of, list, number }) = ends else { return };
-                list.put(number);
-                listed.woken.extend(listed.joiners[of].take());
-                if of == now {
-                    listed.ended.push_back(task);
-                }
-            }
-            Poll(by) => {
-                let polled = set.poll_next(&mut log.lender(by, is_trusted));
-                let expected = match listed.takes() {
-                    Some(task) => std::task::Poll::Ready(Some(task)),
-                    None if listed.left.is_empty() => std::task::Poll::Ready(None),
-                    None => {
-                        listed.joiners[now] = Some(by);
-                        std::task::Poll::Pending
-                    }
-                };
-                assert!(polled == expected, "{op:?}: {polled:?}, and not {expected:?}");
-            }
-            Try => {
-                let (joined, expected) = (set.try_next(), listed.takes());
-                assert!(joined == expected, "{joined:?} was joined, and not {expected:?}");
-            }
-            LetAllGo => {
-                let mut gone: Vec<usize> = set.let_all_go().collect();
-                gone.sort_unstable();
-                assert!(gone == listed.left, "{gone:?} were let go, and not {:?}", listed.left);
-                (listed.left, listed.ended) = (Vec::new(), VecDeque::new());
-                listed.joiners.push(None);
-            }
-        }
-        log.check(&mut listed.woken, &op);
-        let told = (set.len(), set.is_empty());
-        assert!(told == (listed.left.len(), listed.left.is_empty()), "after {op:?} it tells {told:?}");
-    };
-    // From the beginning, or with two tasks.
-    if H::choose(2) == 1 {
-        [Begin, Begin].into_iter().for_each(|op| does(op, &mut listed));
-    }
-    (0..5).for_each(|_| does(any_of::<H, _>(&OPS), &mut listed));
-    let (left, waits) = (listed.left.len(), listed.joiners.last().is_some_and(Option::is_some));
-    drop((set, begun));
-    log.check(&mut Vec::new(), &"the end");
-    format!("left: {left}, waits: {waits}")
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -507,26 +307,12 @@ fn one_looks_and_waits<H: ModelHost>() -> String {
 
 /// The models.
 pub const MODELS: &[Model] = &[
-    crate::model!("cancellation::who_waits_goes_on::steps_of_a_cancellation", steps_of_a_cancellation,
-        claim: "waiters of a token and of its child, polled, polled again and given up, are answered and woken as two flags would; no \
-            waker, no place and no node is lost",
-        size: "1 thread; 2 tokens, each with a waiter, 4 steps of 11 kinds",
-        invariants: [108, 109],
-        must_reach: ["cancelled: [true, true]", "cancelled: [false, true]", "cancelled: [false, false]"],
-        runs: [sc()]),
     crate::model!("cancellation::all_below_are_cancelled::a_tree_as_a_list", a_tree_as_a_list,
         claim: "the branches of a tree are what a list of parents says, whichever tokens are dropped, and what is not \
                 needed is taken out",
         size: "1 thread; 4 nodes in each shape, 4 or 5 tokens, dropped in each order",
         invariants: [109],
         must_reach: ["children [3, 0, 0, 0]", "children [1, 1, 1, 0]", "children [2, 1, 0, 0]"],
-        runs: [sc()]),
-    crate::model!("join_set::each_is_joined_once::steps_of_a_join_set", steps_of_a_join_set,
-        claim: "tasks are joined in the order of ending, and a joiner that is polled, polled again and dropped is woken, as a list would; \
-            no waker is lost",
-        size: "1 thread; no task at first or 2, 5 steps of 7 kinds",
-        invariants: [107],
-        must_reach: ["left: 2, waits: true", "left: 0, waits: false", "left: 7, waits: false"],
         runs: [sc()]),
     crate::model!("scope::an_early_end_leaves_none::steps_of_a_scope", steps_of_a_scope,
         claim: "tasks that are begun and run, and ended between or in the midst of a run, are ready, counted and dropped as a list would",

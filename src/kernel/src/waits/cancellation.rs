@@ -21,7 +21,7 @@
 //!
 //! Pairs: `cancelled`.
 //!
-//! Checked by: verification/src/models/cancellation.rs
+//! Checked by: verification/rooms/src/rooms/cancellation.rs
 
 use crate::atomic::Atomic;
 use crate::host::{Host, Lock};
@@ -100,9 +100,9 @@ impl<H: Host, W: Waker> State<H, W> {
         self.nodes.get(node).is_cancelled
     }
 
-    /// How many nodes there are.
-    pub fn nodes(&self) -> usize {
-        self.nodes.len()
+    /// How many nodes there are, and how many waiters.
+    pub fn sizes(&self) -> (usize, usize) {
+        (self.nodes.len(), self.waiters.count())
     }
 
     /// One below `parent`, with one token. Its number and its mark.

@@ -5,7 +5,7 @@
 //!
 //! All of it happens under the lock of whose the tree is.
 //!
-//! Checked by: verification/src/models/cancellation.rs
+//! Checked by: verification/src/models/task_tables.rs
 
 use alloc::vec::Vec;
 use slab::Slab;

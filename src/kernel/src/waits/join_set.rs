@@ -11,7 +11,7 @@
 //! A number is used again. So a joiner that lets all tasks go without joining them begins a new list: a task of before
 //! that ends later puts its number into the list that it was begun with, which is not read.
 //!
-//! Checked by: verification/src/models/join_set.rs
+//! Checked by: verification/rooms/src/rooms/join_set.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::waker::{Lender, Waker, forget, wake};

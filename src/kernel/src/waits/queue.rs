@@ -105,6 +105,11 @@ impl<H: Host, T, W> Waiters<H, T, W> {
         Waiters(Slab::new())
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// The waiter of this number.
     pub fn get(&mut self, key: usize) -> &mut Waiter<H, T, W> {
         &mut self.0[key]

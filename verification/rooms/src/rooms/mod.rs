@@ -2,8 +2,10 @@
 
 pub mod barrier;
 pub mod broadcast;
+pub mod cancellation;
 pub mod chan;
 pub mod cond;
+pub mod join_set;
 pub mod notify;
 pub mod oneshot;
 pub mod semaphore;
@@ -16,8 +18,10 @@ use crate::explore::Declared;
 pub const ROOMS: &[Declared] = &[
     Declared::of::<barrier::Barriers>(),
     Declared::of::<broadcast::Broadcasts>(),
+    Declared::of::<cancellation::Cancellations>(),
     Declared::of::<chan::Chans>(),
     Declared::of::<cond::Conds>(),
+    Declared::of::<join_set::JoinSets>(),
     Declared::of::<notify::Notifies>(),
     Declared::of::<oneshot::Oneshots>(),
     Declared::of::<semaphore::Semaphores>(),

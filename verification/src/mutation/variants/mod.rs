@@ -39,9 +39,7 @@ macro_rules! scenario {
 #[cfg(not(test))]
 pub(crate) use scenario;
 
-pub mod cancellation;
 pub mod handoff;
-pub mod join_set;
 pub mod netpoll;
 pub mod operation;
 pub mod owned_tasks;
