@@ -90,7 +90,7 @@ pub const WAIT_GROUP: &[Model] = models!("wait_group", rooms::wait_group::WaitGr
 /// A watched value.
 pub const WATCH: &[Model] = models!("watch", rooms::watch::Watches, invariants: [115, 116], focuses: []);
 
-const ASKS: &str = "cancellation::every_client_program_is_explained::one_beside_one";
+const ASKS: &str = "cancellation::every_client_program_is_explained::two_beside_two";
 
 /// Orderings of rooms that have a word besides their lock.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
