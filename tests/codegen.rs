@@ -5,7 +5,7 @@
 //!   (codegen/observed.rs is compiled with both).
 //! * The simulated host: the functions of the real one name no symbol of it.
 //!
-//! `cargo test --test codegen -- --nocapture` prints the counts.
+//! `cargo test --test codegen -- --ignored --nocapture` prints the counts.
 #![cfg(target_arch = "x86_64")]
 
 use std::collections::BTreeMap;
@@ -35,11 +35,13 @@ mod the_seam_costs_nothing {
     }
 
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn in_put() {
         compare("put");
     }
 
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn in_get() {
         compare("get");
     }
@@ -49,6 +51,7 @@ mod an_observer_that_does_nothing_costs_nothing {
     use super::*;
 
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn in_the_whole_scheduler() {
         let [_, observed, unobserved] = &*LISTINGS;
         let names = |listing: &Listing| listing.keys().cloned().collect::<Vec<_>>();
@@ -64,6 +67,7 @@ mod an_observer_that_does_nothing_costs_nothing {
     }
 
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn and_one_that_does_something_is_seen() {
         let twins = &LISTINGS[0];
         assert!(locked(&twins["submit_watched"]) > locked(&twins["submit_unwatched"]));
@@ -98,6 +102,7 @@ mod a_host_that_is_simulated_costs_nothing {
     }
 
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn in_the_functions_of_the_real_one() {
         let asked = naming("twins", |function| function.starts_with("cores_"));
         assert_eq!(asked.len(), 5, "{asked:?}");
@@ -110,6 +115,7 @@ mod a_host_that_is_simulated_costs_nothing {
     }
 
     #[test]
+    #[ignore = "slow: `.ci/nightly` runs it"]
     fn and_the_simulated_one_is_seen() {
         let sim = naming("spinpark", |function| function.contains(SIMULATED));
         assert!(sim.values().any(|lines| !lines.is_empty()), "{sim:?}");

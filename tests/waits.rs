@@ -343,6 +343,31 @@ mod cpu_bound_tasks {
         none_is_detached(&runtime);
     }
 
+    /// Its P was taken, and is idle, when it spawns: all that it spawns waits under that P then, and not in the global queue.
+    #[test]
+    fn that_spawn_go_on_under_a_p_that_is_idle() {
+        for kind in KINDS {
+            let runtime = kind().procs(1).build().expect("a runtime");
+            let handle = runtime.handle();
+            let hog = runtime.go(move || {
+                // It may be preempted again at any moment.
+                (0..50).any(|_| {
+                    let since = Instant::now();
+                    while handle.metrics().idle_procs == 0 {
+                        assert!(since.elapsed() < Duration::from_secs(20), "its P was not taken");
+                    }
+                    let tasks: Vec<_> = (0..100).map(|_| spawn(async {})).collect();
+                    let waiting = handle.metrics().per_p[0].queue;
+                    tasks.into_iter().for_each(|task| task.join().expect("no panic"));
+                    waiting == 100
+                })
+            });
+            assert!(hog.join().expect("no panic"), "it went on without a P, which was idle");
+            assert!(runtime.metrics().interrupts > 0, "it never lost its P");
+            none_is_detached(&runtime);
+        }
+    }
+
     #[test]
     fn as_many_as_max_threads_starve_nobody() {
         hogs(2, 16, 17);

@@ -175,6 +175,18 @@ mod a_wrong_rule_is_refuted_in_a_dozen_moves {
         refuted::<{ Wrong::TakesAnIdlePFirst as u8 }>();
     }
     #[test]
+    fn a_preempted_g_takes_back_the_p_that_it_lost() {
+        refuted::<{ Wrong::ReattachesToThePItLost as u8 }>();
+    }
+    #[test]
+    fn a_preempted_g_takes_an_idle_p_though_its_own_was_not_taken() {
+        refuted::<{ Wrong::ReattachesBesideThePItLost as u8 }>();
+    }
+    #[test]
+    fn a_preempted_g_counts_as_detached_no_more_when_it_has_a_p() {
+        refuted::<{ Wrong::ReattachedCountsNoMore as u8 }>();
+    }
+    #[test]
     fn a_p_is_idled_though_nobody_looks() {
         refuted::<{ Wrong::HandsOnWithoutALook as u8 }>();
     }

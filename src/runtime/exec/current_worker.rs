@@ -212,6 +212,19 @@ impl<H: Host> InSyscall<H> {
         }
     }
 
+    /// Its task was preempted, and has something to queue: it goes on under an idle P, if there is one. It never waits.
+    #[cold]
+    pub(in crate::runtime) fn try_reattach(self) -> Result<CurrentWorker<H>, InSyscall<H>> {
+        let InSyscall { sched, away } = self;
+        match sched.kernel().try_reattach(away) {
+            Ok(worker) => {
+                sched.shared().detached_tasks.reattached();
+                Ok(CurrentWorker { sched, worker })
+            }
+            Err(away) => Err(InSyscall { sched, away }),
+        }
+    }
+
     /// Its task was preempted, and enters a system call: it has no P to leave, and no stopper waits for it to come to a
     /// checkpoint any more.
     #[cold]

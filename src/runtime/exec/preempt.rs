@@ -2,7 +2,8 @@
 //!
 //! Go: `preemptone`, `preemptM`, `asyncPreempt`; there the goroutine itself is stopped, wherever it is, which takes a
 //! compiler that knows each instruction's registers. Here the P is taken from under it: the others run on, and the task
-//! too, as one more thread, until it next wants something of the runtime. Then it waits for its turn.
+//! too, as one more thread, until it next wants something of the runtime. Then it waits for its turn. One that spawns or
+//! wakes others does not wait: it takes a P that is idle, or goes on without.
 //!
 //! | the monitor                             | the task's thread                                                   |
 //! |-----------------------------------------|---------------------------------------------------------------------|
@@ -11,9 +12,10 @@
 //! |                                         | 3. the handler leaves the P as for a system call (`interrupt`)      |
 //! | 4. retakes it there, and hands it on    | runs on: it is detached                                             |
 //! |                                         | 5. waits, ends, or yields: is reattached when its turn has come     |
+//! |                                         | 6. or readies another: goes on under a P, if one is idle            |
 //!
 //! The task cannot be switched out where it is interrupted, for it may hold the allocator's lock: it needs a thread of its
-//! own until it gets to step 5. Those threads do not count against `max_threads`, and have a bound of their own
+//! own until it gets to step 5 or 6. Those threads do not count against `max_threads`, and have a bound of their own
 //! ([`Builder::max_preempted_threads`](crate::Builder::max_preempted_threads)).
 //!
 //! A stopper of the world waits for detached tasks too: no task's code runs meanwhile.

@@ -12,6 +12,7 @@ use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::exec::outcome::Outcome;
 use crate::runtime::exec::report;
 use crate::runtime::exec::task::{Queue, Task};
+use crate::runtime::host::cores::Cores;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::observe::{spans, watch};
 use core::future::Future;
@@ -52,6 +53,8 @@ impl Queue for Scheduled {
         let runtime_id = task.runtime_id();
         match Context::ready(runtime_id, task, yields) {
             None => Ok(()),
+            // Preempted: what it queues would go through the lock each time. Only on `Cores` tasks lose their P.
+            Some(task) if !yields && Context::try_reattach::<Cores>(runtime_id) => self.put(task, yields),
             // From a thread that holds no P of this runtime.
             Some(task) => match runtime_id.find() {
                 Some(tasks) => tasks.submit(task),

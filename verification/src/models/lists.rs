@@ -159,6 +159,9 @@ beginnings! {
     a_hog: "one G of two goes on without its P, for it was preempted",
         reaches "a preempted G blocked, and its P was handed on", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
         WIDER [Submit, GoOn(M0), Submit, GoOn(M1), Submit, Interrupt(0)];
+    a_hog_beside_an_idle_p: "a G goes on without its P, which was taken and is idle",
+        reaches "a preempted G went on under an idle P", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        SMALL [Submit, GoOn(M0), Interrupt(0), Tick(20_000), Tick(10_000_001)];
     a_hog_is_back: "a G that was preempted is back under its P, and others wait behind it",
         reaches "a bound G yielded again", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
         WIDER [Submit, GoOn(M0), Submit, GoOn(M1), Interrupt(0), ExitBound(0), Ready(0)];
@@ -258,7 +261,8 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4, 12, 13, 25, 30, 31, 32, 33, 34],
         must_reach: ["back, and the P was kept", "back, and the P was taken back", "back, and a P was idle", "back, and queued",
             "retaken", "a G was asked to yield", "a P with work was handed on", "as many as may be were detached",
-            "a preempted G blocked, and its P was handed on"],
+            "a preempted G blocked, and its P was handed on", "a preempted G went on under an idle P",
+            "a P was idle, and a preempted G's own was not taken yet"],
         runs: [sampled(Engine::Random, 1_000)]),
     crate::model!("sched::answers_as_lists_would::moves_of_waits", moves_of_waits,
         claim: "which G waits, which is readied, and to which a deadlock is reported is what lists would say",

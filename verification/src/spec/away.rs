@@ -36,6 +36,27 @@ impl Model {
         }
     }
 
+    /// The G of `m` goes on without a P, and takes one that is idle, if its own was taken.
+    pub(super) fn try_reattach(&mut self, m: usize) {
+        let At::Away { g, p, left } = self.ms[m].at else { unreachable!("M{m} is not away") };
+        let is_left = self.ps[p].in_call_of == Some(m) && left == Some(self.ps[p].takings);
+        self.seen.note_if(is_left && !self.idle.is_empty(), "a P was idle, and a preempted G's own was not taken yet");
+        if is_left && self.is(Wrong::ReattachesToThePItLost) {
+            self.take_from_call(p);
+            self.came_back(m, p, Way::Kept);
+            self.ms[m].at = At::Runs { g, p };
+        } else if (!is_left || self.is(Wrong::ReattachesBesideThePItLost))
+            && let Some(idle) = self.idle_p()
+        {
+            self.seen.note("a preempted G went on under an idle P");
+            self.came_back(m, idle, Way::Idle);
+            self.ms[m].at = At::Runs { g, p: idle };
+            self.ms[m].is_detached &= !self.is(Wrong::ReattachedCountsNoMore);
+        } else {
+            self.seen.note("a preempted G went on without a P");
+        }
+    }
+
     /// Taking a P out of a call changes the number of takings.
     pub(super) fn take_from_call(&mut self, p: usize) {
         (self.ps[p].in_call_of, self.ps[p].takings) = (None, self.ps[p].takings + 1);

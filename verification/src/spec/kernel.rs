@@ -113,6 +113,17 @@ impl Kernel {
                     sched.observer().put(who, Role::Away(away, own));
                 });
             }
+            What::TryReattach(m) => {
+                let who = Who::M(m);
+                let Role::Away(away, own) = self.witness.take(who) else { panic!("M{m} is not away") };
+                self.act(who, move |sched| {
+                    let role = match sched.try_reattach(away) {
+                        Ok(worker) => Role::Runs(worker, own),
+                        Err(away) => Role::Away(away, own),
+                    };
+                    sched.observer().put(who, role);
+                });
+            }
             What::Refuse(threads) => Stepped::refuse(threads),
             What::Tick(pause) => {
                 Stepped::pass(pause);

@@ -132,6 +132,8 @@ pub enum What {
     Block(usize),
     /// The G of the M, which goes on without a P, enters a system call. Is that known to block?
     EnterDetached(usize, bool),
+    /// It would go on under an idle P, and waits for none.
+    TryReattach(usize),
     /// A caller asks whether a G waits for ever.
     LookForDeadlock,
     /// The M, in a system call, comes back.
@@ -182,6 +184,7 @@ impl What {
             What::Ready(m) | What::Next(m) | What::NextLocal(m) | What::NextTurn(m) => Some(Who::M(m)),
             What::GoYield(m) | What::Yield(m) => Some(Who::M(m)),
             What::YieldBound(m) | What::Enter(m) | What::Interrupt(m) | What::Block(m) => Some(Who::M(m)),
+            What::TryReattach(m) => Some(Who::M(m)),
             What::EnterDetached(m, _) | What::Exit(m) | What::ExitBound(m) | What::Park(m, _) => Some(Who::M(m)),
             What::End(m) | What::Timer(Some(m), _) | What::Await(Some(m), _) => Some(Who::M(m)),
             What::Close => Some(Who::Closer),

@@ -43,6 +43,7 @@ impl Model {
             What::Resize(_, procs) => self.resize(procs),
             What::Close => self.close(),
             What::EnterDetached(m, blocks) => self.enter_detached(m, blocks),
+            What::TryReattach(m) => self.try_reattach(m),
             What::Exit(m) | What::ExitBound(m) => {
                 let At::Away { g, p, left, .. } = self.ms[m].at else { unreachable!("M{m} is not away") };
                 if matches!(this.what, What::Exit(_)) {
@@ -213,7 +214,7 @@ impl Model {
             What::Ready(m) => runs(m) && few,
             What::Begin => !self.is_closed,
             What::LookForDeadlock => true,
-            What::EnterDetached(m, _) => is_away(m) && self.ms[m].is_detached,
+            What::EnterDetached(m, _) | What::TryReattach(m) => is_away(m) && self.ms[m].is_detached,
             What::Next(m) | What::NextLocal(m) | What::NextTurn(m) => runs(m),
             What::Yield(m) | What::GoYield(m) | What::YieldBound(m) => runs(m),
             What::Enter(m) | What::Interrupt(m) | What::Block(m) | What::Park(m, _) | What::End(m) => runs(m),
@@ -252,7 +253,7 @@ impl Model {
             all.extend([What::NextLocal(m), What::NextTurn(m), What::GoYield(m), What::Interrupt(m)]);
             all.extend([What::Enter(m), What::Block(m), What::Exit(m), What::ExitBound(m), What::End(m)]);
             all.extend([What::Park(m, Wake::Inside), What::Park(m, Wake::Outside)]);
-            all.extend([What::EnterDetached(m, false), What::EnterDetached(m, true)]);
+            all.extend([What::EnterDetached(m, false), What::EnterDetached(m, true), What::TryReattach(m)]);
         }
         all.retain(|what| self.allows(*what));
         let worth = |what| std::iter::repeat_n(what, self.worth(what));
@@ -286,6 +287,7 @@ impl Model {
             What::Arrive(_) | What::Yield(_) | What::GoYield(_) | What::Refuse(_) => (Theme::Queues, 1),
             What::Enter(_) => (Theme::Calls, 3),
             What::Block(_) | What::Interrupt(_) | What::Tick(_) | What::EnterDetached(..) => (Theme::Calls, 1),
+            What::TryReattach(_) => (Theme::Calls, 2),
             What::LookForDeadlock | What::ExpectSilently(_) => (Theme::Waits, 1),
             What::ExitBound(_) => (Theme::Waits, 2),
             What::Park(_, Wake::Inside) => (Theme::Waits, 3),

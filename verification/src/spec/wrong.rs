@@ -48,6 +48,12 @@ pub enum Wrong {
     ForgetsTheSlice,
     /// An M that returns takes an idle P before its own, which is in another's call.
     TakesAnIdlePFirst,
+    /// A preempted G takes its own P back before another M has it.
+    ReattachesToThePItLost,
+    /// A preempted G takes an idle P while its own is still in its word.
+    ReattachesBesideThePItLost,
+    /// A preempted G that goes on under an idle P counts as detached no more.
+    ReattachedCountsNoMore,
     /// A P is handed on to no M, though none looks and no P is idle. (golang/go's `handoffp` looks earlier.)
     HandsOnWithoutALook,
     /// A P that is in a system call is left there by a stop.
@@ -68,7 +74,7 @@ pub enum Wrong {
 
 impl Wrong {
     /// All of them.
-    pub const ALL: [Wrong; 30] = [
+    pub const ALL: [Wrong; 33] = [
         Wrong::StealsHalfRoundedDown,
         Wrong::RunsTheLastItStole,
         Wrong::StealsRunnextAtOnce,
@@ -91,6 +97,9 @@ impl Wrong {
         Wrong::RetakesOneTickLate,
         Wrong::ForgetsTheSlice,
         Wrong::TakesAnIdlePFirst,
+        Wrong::ReattachesToThePItLost,
+        Wrong::ReattachesBesideThePItLost,
+        Wrong::ReattachedCountsNoMore,
         Wrong::HandsOnWithoutALook,
         Wrong::LeavesPsInSyscalls,
         Wrong::LastStopperFirst,

@@ -251,6 +251,11 @@ pub(crate) fn take_left<H: Host>(away: &Away, others: &impl Neighbours<H>) -> Op
     away.left.and_then(|left| others.syscall_word(away.p).take(left))
 }
 
+/// Is the P that the M of `away` has left still in its word? A hint, unless it is not: then it stays so.
+pub(crate) fn is_left<H: Host>(away: &Away, others: &impl Neighbours<H>) -> bool {
+    away.left == Some(others.syscall_word(away.p).peek())
+}
+
 /// M `m` enters a system call that is known to block: `p` is handed off at once. Go: `entersyscallblock`.
 ///
 /// ```

@@ -17,7 +17,9 @@ use crate::queues::idle::{IdleMask, IdlePs, SleepingMs};
 use crate::sched::Sched;
 use crate::sched::config::Config;
 use crate::sched::observer::{Event, Observer};
-use crate::types::{g::G, m::MId, m::NextP, p::OwnedP, p::PId};
+use crate::types::g::G;
+use crate::types::m::{MId, NextP};
+use crate::types::p::{OwnedP, PId};
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
 use core::sync::atomic::Ordering::Relaxed;
 

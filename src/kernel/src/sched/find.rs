@@ -14,7 +14,9 @@ use crate::queues::runq::Spilled;
 use crate::sched::Sched;
 use crate::sched::central::Central;
 use crate::sched::observer::{Event, Observer};
-use crate::types::{g::G, m::MId, m::NextP, m::SpinningToken, p::PId, p::Turn};
+use crate::types::g::G;
+use crate::types::m::{MId, NextP, SpinningToken};
+use crate::types::p::{PId, Turn};
 use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
 

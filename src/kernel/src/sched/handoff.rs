@@ -12,7 +12,8 @@ use crate::protocol::sources::Source;
 use crate::protocol::threads;
 use crate::sched::Sched;
 use crate::sched::observer::Observer;
-use crate::types::{m::NextP, m::SpinningToken, p::OwnedP};
+use crate::types::m::{NextP, SpinningToken};
+use crate::types::p::OwnedP;
 use alloc::sync::Arc;
 
 impl<H: Host, O: Observer> Sched<H, O> {

@@ -20,7 +20,9 @@ use crate::protocol::work_source::Poller;
 use crate::sched::Sched;
 use crate::sched::central::Central;
 use crate::sched::observer::{Event, Observer};
-use crate::types::{g::G, m::MId, m::NextP, p::PId};
+use crate::types::g::G;
+use crate::types::m::{MId, NextP};
+use crate::types::p::PId;
 use alloc::{sync::Arc, vec::Vec};
 
 impl<H: Host, O: Observer> Sched<H, O> {

@@ -13,7 +13,9 @@ use crate::host::Nanos;
 use crate::protocol::locked::Woken;
 use crate::protocol::sources::Source;
 use crate::protocol::syscall::Way;
-use crate::types::{g::G, m::MId, p::PId};
+use crate::types::g::G;
+use crate::types::m::MId;
+use crate::types::p::PId;
 
 /// Something that happened.
 #[derive(Debug, Clone, Copy)]

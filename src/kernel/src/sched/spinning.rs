@@ -13,7 +13,8 @@ use crate::protocol::threads;
 use crate::protocol::work_source::Wakep;
 use crate::sched::Sched;
 use crate::sched::observer::Observer;
-use crate::types::{m::NextP, m::SpinningToken, p::OwnedP, p::PId};
+use crate::types::m::{NextP, SpinningToken};
+use crate::types::p::{OwnedP, PId};
 use alloc::sync::Arc;
 
 impl<H: Host, O: Observer> Sched<H, O> {

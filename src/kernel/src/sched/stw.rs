@@ -19,7 +19,9 @@ use crate::sched::Sched;
 use crate::sched::central::Central;
 use crate::sched::config::ConfigError;
 use crate::sched::observer::{Event, Observer};
-use crate::types::{m::MId, m::NextP, p::OwnedP, p::PId, token::Unspent};
+use crate::types::m::{MId, NextP};
+use crate::types::p::{OwnedP, PId};
+use crate::types::token::Unspent;
 use alloc::{sync::Arc, vec::Vec};
 use core::sync::atomic::Ordering::Relaxed;
 

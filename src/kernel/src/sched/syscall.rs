@@ -16,7 +16,9 @@ use crate::protocol::syscall::{self, Away, Way};
 use crate::protocol::threads;
 use crate::sched::Sched;
 use crate::sched::observer::{Event, Observer};
-use crate::types::{g::G, m::MId, m::NextP, p::OwnedP, p::PId};
+use crate::types::g::G;
+use crate::types::m::{MId, NextP};
+use crate::types::p::{OwnedP, PId};
 use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
 

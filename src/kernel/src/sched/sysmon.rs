@@ -16,12 +16,13 @@
 use crate::host::{Host, Nanos, Parker, SpawnError};
 use crate::protocol::find::Worker;
 use crate::protocol::stw::wanted::Want;
-use crate::protocol::syscall::{self, Away};
+use crate::protocol::syscall::{self, Away, Way};
 use crate::protocol::sysmon::{Around, Observed, Pace, SysmonTick, Verdict};
 use crate::sched::Sched;
 use crate::sched::central::{Central, Monitor};
 use crate::sched::observer::{Event, Observer};
-use crate::types::{m::NextP, p::PId};
+use crate::types::m::NextP;
+use crate::types::p::PId;
 use alloc::{boxed::Box, sync::Arc};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -228,6 +229,32 @@ impl<H: Host, O: Observer> Sched<H, O> {
             self.detaches();
         }
         syscall::interrupt(m, p, self).signed(self.id())
+    }
+
+    /// The preempted G of `away` would go on under a P, but not wait for one: it gets one that is idle. Its own, while that
+    /// still is in its word, it does not take back: that was taken for others. For a G that would otherwise queue what it
+    /// readies under the lock, one by one.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, worker| {
+    /// let away = sched.interrupt(worker);
+    /// let Err(away) = sched.try_reattach(away) else { panic!("its P waits for another M") };
+    /// let (worker, _) = sched.exitsyscall_bound(away);
+    /// # worker }) }
+    /// ```
+    ///
+    /// # Errors
+    /// `away`: no P is idle.
+    #[cold]
+    pub fn try_reattach(self: &Arc<Self>, away: Away) -> Result<Worker, Away> {
+        self.check(away.sched, "Away");
+        if self.idle_mask.npidle() == 0 || syscall::is_left(&away, self) {
+            return Err(away);
+        }
+        let Some(p) = self.central(|c| Sched::pidleget(self, c)) else { return Err(away) };
+        let (was_detached, m) = (away.was_detached(), away.spend());
+        self.observer.event(Event::Returned { m, p: p.id(), way: Way::Idle });
+        Ok(Worker::new(self.id(), m, p, was_detached))
     }
 
     /// May the M of `worker` go on without a P? It may if it was detached before; and as many may as

@@ -15,7 +15,9 @@ use crate::protocol::threads::{self, Available};
 use crate::sched::Sched;
 use crate::sched::central::Central;
 use crate::sched::observer::{Event, Observer};
-use crate::types::{g::G, m::MId, m::NextP, m::SpinningToken, p::OwnedP};
+use crate::types::g::G;
+use crate::types::m::{MId, NextP, SpinningToken};
+use crate::types::p::OwnedP;
 use alloc::{format, sync::Arc, vec::Vec};
 
 /// As long as an M lives. If its life returns, or panics, and it has not ended, the M is lost.

@@ -199,6 +199,33 @@ impl Context {
         task
     }
 
+    /// If this thread runs a preempted task of `runtime_id`, that goes on under an idle P. `false`: there is no such task, or no
+    /// P is idle.
+    #[cold]
+    pub(in crate::runtime::exec) fn try_reattach<H: OnHost>(runtime_id: RuntimeId) -> bool {
+        let is_lost =
+            |role: &mut Role<H>| matches!(role, Role::Detached(left) if left.shared().runtime_id == runtime_id);
+        let reattach = |context: &Context| match H::role(context).replace(Role::Outside) {
+            Role::Detached(left) => match left.try_reattach() {
+                Ok(current) => {
+                    drop(context.takes(current));
+                    true
+                }
+                Err(left) => {
+                    drop(H::role(context).replace(Role::Detached(left)));
+                    false
+                }
+            },
+            other => {
+                drop(H::role(context).replace(other));
+                false
+            }
+        };
+        // A caller further up may work with the role: then it stays as it is.
+        Context::try_with(|context| H::role(context).try_with_mut(is_lost) == Some(true) && reattach(context))
+            == Some(true)
+    }
+
     /// Runs `f`, which wakes tasks of `runtime_id`, and gives those to `put`. The thread runs no task meanwhile.
     pub(in crate::runtime::exec) fn collect<H: OnHost>(
         runtime_id: RuntimeId,
