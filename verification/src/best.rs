@@ -8,7 +8,7 @@ use crate::engines::Verdict;
 use crate::kept::KeptRun;
 use crate::model::Model;
 use crate::sources::SOURCES;
-use crate::{files, fnv, output, stamp};
+use crate::{files, fnv, output, parts, stamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -72,25 +72,12 @@ enum Line {
 static CODE: LazyLock<Vec<(&str, String)>> =
     LazyLock::new(|| SOURCES.iter().map(|(file, text)| (*file, stamp::of_code(text)[..8].to_owned())).collect());
 
-/// What `model` is made of: the kernel, what is built on its seam, the harness, and the file that declares the model with those
-/// that this file names. More than it executes, never less.
+/// The [files](parts::of) of `model`, and the checker's version.
 pub fn stamps(model: &Model) -> Stamps {
-    let name = format!("\"{}\"", model.name);
-    let declaring = SOURCES.iter().find(|(file, text)| stem(file).is_some() && text.contains(&name));
-    let is_part = |file: &str| match stem(file) {
-        Some(named) => {
-            declaring.is_none_or(|(home, text)| stem(home) == Some(named) || text.contains(&format!("{named}::")))
-        }
-        None => !["museum/", "mutation/"].iter().any(|folder| file.starts_with(folder)),
-    };
-    let parts = CODE.iter().filter(|(file, _)| is_part(file));
-    let stamped = parts.map(|(file, stamp)| ((*file).to_owned(), stamp.clone()));
+    let files = parts::of(model);
+    let stamped = CODE.iter().filter(|(file, _)| files.contains(file));
+    let stamped = stamped.map(|(file, stamp)| ((*file).to_owned(), stamp.clone()));
     stamped.chain([("rc11".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]).collect()
-}
-
-/// The first part of the name of a file of models. `None`: the file is none.
-fn stem(file: &str) -> Option<&str> {
-    file.strip_prefix("models/")?.split(['/', '.']).next()
 }
 
 impl Best {

@@ -20,6 +20,7 @@ pub mod models;
 pub mod museum;
 pub mod mutation;
 pub mod output;
+pub mod parts;
 pub mod record;
 pub mod schedule;
 pub mod selection;

@@ -37,3 +37,38 @@ fn is_small_enough_to_be_read_in_a_diff() {
     let bytes = read("verification/record.jsonl").len();
     assert!(bytes < 300_000, "{bytes} bytes");
 }
+
+mod the_files_of_a_model {
+    use spinpark_verification::models::MODELS;
+    use spinpark_verification::parts;
+    use spinpark_verification::sources::SOURCES;
+    use std::collections::BTreeSet;
+
+    fn of(room: &str) -> BTreeSet<&'static str> {
+        let model = MODELS.iter().flat_map(|models| models.iter()).find(|model| model.name.starts_with(room));
+        parts::of(model.expect("a model"))
+    }
+
+    #[test]
+    fn of_one_protocol_are_not_those_of_what_waits() {
+        let files = of("spinning::");
+        assert!(files.contains("protocol/spinning.rs") && files.contains("harness/spinning.rs"), "{files:?}");
+        assert!(!files.iter().any(|file| file.starts_with("waits/")), "{files:?}");
+    }
+
+    /// A method may stand in any file of it.
+    #[test]
+    fn of_the_scheduler_are_all_of_it() {
+        let files = of("stw::");
+        let of_sched = SOURCES.iter().map(|(path, _)| *path).filter(|path| path.starts_with("sched/"));
+        let missing: Vec<_> = of_sched.filter(|path| !files.contains(path)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
+    fn take_along_what_they_import() {
+        for (room, file) in [("sched::", "harness/common.rs"), ("select::", "waits/claim.rs")] {
+            assert!(of(room).contains(file), "{room} without {file}");
+        }
+    }
+}

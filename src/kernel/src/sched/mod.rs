@@ -7,13 +7,12 @@
 
 use crate::atomic::Atomic;
 use crate::host::{Host, Lock, Parker};
-use crate::protocol;
-use crate::protocol::find::Worker;
 use crate::protocol::locked::Woken;
 use crate::protocol::netpoll::Netpoll;
 use crate::protocol::spinning::Spinning;
 use crate::protocol::stw::wanted::{Want, Wanted};
 use crate::protocol::work_source::{Poller, Waker, WorkSource};
+use crate::protocol::{self, find::Worker};
 use crate::queues::globq::Len;
 use crate::queues::idle::IdleMask;
 use crate::queues::local::LocalQueue;
