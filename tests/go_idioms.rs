@@ -422,8 +422,13 @@ mod one_call_for_many {
         run(async {
             let group = Arc::new(Group::new());
             let theirs = Arc::clone(&group);
-            let first = spawn(async move { theirs.call("key", pending::<u32>).await });
-            yield_now().await;
+            let (begin, begun) = chan::bounded(1);
+            let waits = || async move {
+                begin.send(()).await.expect("open");
+                pending::<u32>().await
+            };
+            let first = spawn(async move { theirs.call("key", waits).await });
+            begun.recv().await.expect("it is called");
             let theirs = Arc::clone(&group);
             let second = spawn(async move { theirs.call("key", || async { 2 }).await });
             sleep(5 * MILLI).await;
@@ -438,15 +443,17 @@ mod one_call_for_many {
     fn that_panics_ends_its_caller_alone() {
         run(async {
             let group = Arc::new(Group::new());
+            let (begin, begun) = chan::bounded(1);
             let theirs = Arc::clone(&group);
             let first = spawn(async move {
-                let fails = || async {
+                let fails = || async move {
+                    begin.send(()).await.expect("open");
                     sleep(5 * MILLI).await;
                     std::panic::resume_unwind(Box::new("lost"))
                 };
                 theirs.call("key", fails).await
             });
-            yield_now().await;
+            begun.recv().await.expect("it is called");
             let second = group.call("key", || async { 2 }).await;
             assert!(first.await.is_err());
             assert_eq!(second, 2);
