@@ -129,6 +129,7 @@
 //! Rust 1.88 or later, and a target with 64-bit atomics.
 
 #![deny(unsafe_code)]
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux preempts by signal"))]
 
 extern crate alloc;
 

@@ -218,7 +218,9 @@ mod system {
 
     impl Region {
         pub(in crate::runtime) fn new(len: usize) -> io::Result<Region> {
-            let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+            let flags = MapFlags::PRIVATE;
+            #[cfg(target_os = "linux")]
+            let flags = flags | MapFlags::NORESERVE;
             // SAFETY: a new mapping, at an address that the system chooses.
             let start =
                 unsafe { mmap_anonymous(core::ptr::null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, flags)? };
@@ -268,8 +270,17 @@ mod system {
         /// The bytes from `start` on are 0 from now on, and take no memory.
         pub(in crate::runtime) fn forget(&self, start: usize, len: usize) -> io::Result<()> {
             let start = core::ptr::with_exposed_provenance_mut(start);
+            #[cfg(target_os = "linux")]
             // SAFETY: within our own mapping; this part is unused.
-            unsafe { rustix::mm::madvise(start, len, rustix::mm::Advice::LinuxDontNeed)? };
+            unsafe {
+                rustix::mm::madvise(start, len, rustix::mm::Advice::LinuxDontNeed)?;
+            }
+            // Elsewhere advice promises no zeros: a new mapping takes the place.
+            #[cfg(not(target_os = "linux"))]
+            // SAFETY: as above.
+            unsafe {
+                mmap_anonymous(start, len, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::FIXED)?;
+            }
             Ok(())
         }
     }

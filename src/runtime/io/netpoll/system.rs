@@ -11,11 +11,11 @@ use crate::runtime::io::netpoll::change::Change;
 use crate::runtime::io::netpoll::choice::Poller;
 #[cfg(any(test, not(target_os = "linux")))]
 use crate::runtime::io::netpoll::socket::Interest;
-use crate::runtime::io::netpoll::socket::Socket;
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 use crate::runtime::io::netpoll::{under_way::FileOperation, uring::Uring};
 use core::time::Duration;
 use std::io;
+#[cfg(all(feature = "io-uring", target_os = "linux"))]
 use std::sync::Arc;
 
 /// Where the system leaves its reports.
@@ -156,12 +156,14 @@ pub(super) use linux::Epoll;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::{Arc, Change, Duration, Socket, io};
+    use super::{Change, Duration, io};
     use crate::runtime::io::netpoll::change::reported;
+    use crate::runtime::io::netpoll::socket::Socket;
     use core::mem::MaybeUninit;
     use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
     use rustix::fd::OwnedFd;
     use rustix::io::Errno;
+    use std::sync::Arc;
 
     /// The key of the bell.
     const BELL: u64 = u64::MAX;
