@@ -341,26 +341,26 @@ fn names_of_threads() -> Vec<String> {
     names
 }
 
-/// The same, when there are `n`, or after a while: the emulator ends a thread after the program has joined it.
-fn when_there_are(n: usize) -> Vec<String> {
+/// The same, when it is so, or after a while: an emulator ends a thread after the program has joined it.
+fn names_when(is_so: impl Fn(&[String]) -> bool) -> Vec<String> {
+    let is_emulated = std::env::var_os("SPINPARK_TEST_EMULATORS_THREADS").is_some();
     let from = Instant::now();
     loop {
         let names = names_of_threads();
-        let is_emulated = std::env::var_os("SPINPARK_TEST_EMULATORS_THREADS").is_some();
-        if names.len() == n || !is_emulated || from.elapsed() > Duration::from_secs(5) {
+        if is_so(&names) || !is_emulated || from.elapsed() > Duration::from_secs(5) {
             return names;
         }
     }
 }
 
+fn when_there_are(n: usize) -> Vec<String> {
+    names_when(|names| names.len() == n)
+}
+
 fn none_is_a_runtimes() {
-    let from = Instant::now();
-    let is_any = || names_of_threads().iter().any(|name| name.starts_with("spinpark"));
-    while std::env::var_os("SPINPARK_TEST_EMULATORS_THREADS").is_some()
-        && is_any()
-        && from.elapsed() < Duration::from_secs(5)
-    {}
-    assert!(!is_any(), "{:?}", names_of_threads());
+    let is_none = |names: &[String]| names.iter().all(|name| !name.starts_with("spinpark"));
+    let names = names_when(is_none);
+    assert!(is_none(&names), "{names:?}");
 }
 
 /// Tasks that compute, sleep, and wait for each other.

@@ -191,7 +191,7 @@ pub(super) fn what_it_has_taken<H: ModelHost>() -> String {
         assert_eq!(
             theirs.told(),
             Vec::<String>::new(),
-            "what the monitor has taken is in no queue yet, and G1 is told of a deadlock"
+            "what the monitor has taken is in no queue yet, and a deadlock is reported to G1"
         );
     });
     sched.tick(&mut sched.watch(), NOW);
