@@ -19,6 +19,9 @@ pub mod models;
 pub mod models;
 pub mod museum;
 pub mod mutation;
+#[cfg(all(doc, feature = "cores"))]
+#[allow(unused_imports, reason = "links use them")]
+pub mod named;
 pub mod output;
 pub mod parts;
 pub mod record;

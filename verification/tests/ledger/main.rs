@@ -12,6 +12,7 @@ mod the_facts;
 mod the_figures;
 mod the_map_to_go;
 mod the_museum;
+mod the_names;
 mod the_record;
 mod the_usual_runs;
 mod the_weak_memory_checker;

@@ -31,7 +31,7 @@ pub struct Snapshot {
     pub nmspinning: usize,
     /// Ms that sleep.
     pub sleeping: usize,
-    /// Ms that were started and have not ended.
+    /// Ms that were started and have not ended; [lost](Sched::lost) ones too.
     pub alive: usize,
     /// Ms that wait in the poller: one, or none.
     pub polling: usize,
@@ -120,7 +120,8 @@ pub struct DetailedSnapshot {
 }
 
 impl Snapshot {
-    /// Do all Ms sleep, or wait in the poller? Then nothing moves until a G is submitted, a timer is due, or a socket is ready.
+    /// Do all Ms sleep, or wait in the poller? Then nothing moves until a G is submitted, a timer is due, or a socket is ready. An M
+    /// that was [lost](Sched::lost) never does.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
@@ -133,7 +134,7 @@ impl Snapshot {
         self.sleeping + self.waiting + self.polling == self.alive
     }
 
-    /// At quiescence: what is wrong, if anything. Invariants 30 to 34.
+    /// At quiescence: what is wrong, if anything. Invariants 30 to 34. The P of a [lost](Sched::lost) M is not idle.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {

@@ -137,7 +137,7 @@ impl Builder {
     where
         F: Fn() + Sync + Send + 'static,
     {
-        self.check_program(Arc::new(f), false);
+        self.check_program(Arc::new(f), false, "`Builder::prove` never accepts that; `Builder::check` may");
     }
 
     /// Checks `f`: every execution of it, each once, within the bounds.
@@ -151,11 +151,15 @@ impl Builder {
     where
         F: Fn() + Sync + Send + 'static,
     {
-        self.check_program(Arc::new(f), self.bounded_ok);
+        self.check_program(
+            Arc::new(f),
+            self.bounded_ok,
+            "`Builder::bounded_ok`, or RC11_BOUNDED_OK=true, accepts that",
+        );
     }
 
     #[track_caller]
-    fn check_program(&self, f: Program, bounded_ok: bool) {
+    fn check_program(&self, f: Program, bounded_ok: bool, else_accepted: &str) {
         let subject = settings::subject();
         if let Some(schedule) = failure::to_be_replayed(&subject) {
             failure::replay(schedule, &subject, self, f);
@@ -171,11 +175,11 @@ impl Builder {
         if let Verdict::Bounded(why) = &outcome.verdict
             && !bounded_ok
         {
-            panic!(
-                "not proved, but bounded: {why}\n{} executions were explored, and none is wrong; \
-                 `Builder::bounded_ok`, or RC11_BOUNDED_OK=true, accepts that",
-                outcome.executions
-            );
+            let explored = match outcome.executions {
+                1 => "one execution was explored, and is not wrong".to_string(),
+                n => format!("{n} executions were explored, and none is wrong"),
+            };
+            panic!("not proved, but bounded: {why}\n{explored}; {else_accepted}");
         }
     }
 
