@@ -4,7 +4,8 @@
 
 pub mod chan {
     pub use spinpark::chan::{
-        Receiver, SendError, SendTimeoutError, Sender, TryRecvError, TrySendError, WeakSender, bounded, unbounded,
+        OwnedPermit, Permit, PermitIterator, Receiver, SendError, SendTimeoutError, Sender, TryRecvError, TrySendError,
+        WeakSender, bounded, unbounded,
     };
 }
 

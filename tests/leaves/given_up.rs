@@ -285,6 +285,9 @@ leaves! {
     "sync/chan/futures Future for Sending": { let (sends, _receives) = chan::rendezvous::<u8>(); } sends.send(1);
     "sync/cond Future for CondWait": { let (cond, lock) = (Cond::new(), Mutex::new(())); } cond.wait(lock.try_lock().expect("free"));
     "sync/chan/many recv_many": { let (_sends, receives) = chan::bounded::<u8>(1); let mut some = Vec::new(); } receives.recv_many(&mut some, 2);
+    "sync/chan/permits Future for Reserving": { let (sends, _receives) = chan::bounded::<u8>(1); sends.try_send(1).expect("room"); } sends.reserve();
+    "sync/chan/permits reserve_many": { let (sends, _receives) = chan::bounded::<u8>(1); sends.try_send(1).expect("room"); } async { sends.reserve_many(1).await.map(drop) };
+    "sync/chan/permits reserve_owned": { let (sends, _receives) = chan::bounded::<u8>(1); sends.try_send(1).expect("room"); } sends.clone().reserve_owned();
     "sync/chan/timed send_timeout": { let (sends, _receives) = chan::rendezvous::<u8>(); } sends.send_timeout(1, HOUR);
     "sync/coop Future for Turn": { let lock = Mutex::new(()); let _guard = lock.try_lock().expect("free"); } lock.lock();
     "sync/locks get_or_init": { let cell = OnceCell::<u8>::new(); } cell.get_or_init(pending);

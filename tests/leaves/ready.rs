@@ -351,6 +351,9 @@ leaves! {
     "sync/chan/futures Future for Receiving": { let (_, receives) = chan::bounded::<u8>(1); } receives.recv().await;
     "sync/chan/futures Future for Sending": { let (sends, _receives) = chan::unbounded(); } sends.send(1).await;
     "sync/chan/many recv_many": { let (_, receives) = chan::bounded::<u8>(1); let mut limit = 0; } { limit = 1 - limit; receives.recv_many(&mut Vec::new(), limit).await };
+    "sync/chan/permits Future for Reserving": { let (sends, _receives) = chan::bounded::<u8>(1); } drop(sends.reserve().await);
+    "sync/chan/permits reserve_many": { let (sends, _receives) = chan::bounded::<u8>(1); } drop(sends.reserve_many(1).await);
+    "sync/chan/permits reserve_owned": { let (sends, _receives) = chan::bounded::<u8>(1); } drop(sends.clone().reserve_owned().await);
     "sync/chan/timed send_timeout": { let (sends, _receives) = chan::unbounded(); } sends.send_timeout(1, Duration::ZERO).await;
     "sync/coop Future for Turn": { let lock = Mutex::new(1); } *lock.lock().await;
     "sync/locks get_or_init": { let cell = OnceCell::new(); } *cell.get_or_init(|| ready(1)).await;

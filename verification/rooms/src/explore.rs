@@ -133,6 +133,8 @@ pub fn sweep<R: Room>(n: usize, goes_on: bool, only: &dyn Fn(&Program<R>) -> boo
 pub struct Declared {
     /// Its name.
     pub name: &'static str,
+    /// What its source is called.
+    pub source: &'static str,
     /// How many programs number `n` it has.
     pub programs: fn(usize) -> usize,
     /// How many focuses it has.
@@ -146,6 +148,7 @@ impl Declared {
     pub const fn of<R: Room>() -> Declared {
         Declared {
             name: R::NAME,
+            source: R::SOURCE,
             programs: |n| programs::<R>(n).len(),
             focuses: || R::focuses().len(),
             sweep: |n, goes_on, text| sweep::<R>(n, goes_on, &|program| program.to_string().contains(text)),

@@ -65,8 +65,10 @@ pub trait Room: Sized + 'static {
     /// The room's source.
     type Real<H: RoomHost>: Real<Self, H>;
 
-    /// The room's name: its file below `waits`.
+    /// The room's name, most often that of its file below `waits`.
     const NAME: &'static str;
+    /// What its source is called there, if it is not the room's alone.
+    const SOURCE: &'static str = Self::NAME;
     /// Every size that is tried.
     fn setups() -> Vec<Self::Setup>;
     /// Every role.

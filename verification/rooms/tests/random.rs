@@ -6,7 +6,7 @@ use spinpark_rooms::explore::explore;
 use spinpark_rooms::program::{Program, Thread, nexts};
 use spinpark_rooms::room::Room;
 use spinpark_rooms::rooms::{
-    barrier, broadcast, cancellation, chan, cond, join_set, notify, oneshot, semaphore, wait_group, watch,
+    barrier, broadcast, cancellation, chan, cond, join_set, notify, oneshot, permits, semaphore, wait_group, watch,
 };
 use std::sync::Arc;
 
@@ -86,6 +86,10 @@ mod every_random_program_is_explained {
     #[test]
     fn of_a_oneshot() {
         holds::<oneshot::Oneshots>();
+    }
+    #[test]
+    fn of_slots_that_are_held() {
+        holds::<permits::Permits>();
     }
     #[test]
     fn of_a_semaphore() {

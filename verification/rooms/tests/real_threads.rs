@@ -7,7 +7,7 @@ use spinpark_rooms::cores::{self, Cores};
 use spinpark_rooms::explore::programs;
 use spinpark_rooms::room::{Begun, Real, Room, Wait};
 use spinpark_rooms::rooms::{
-    barrier, broadcast, cancellation, chan, cond, join_set, notify, oneshot, semaphore, wait_group,
+    barrier, broadcast, cancellation, chan, cond, join_set, notify, oneshot, permits, semaphore, wait_group,
 };
 use spinpark_rooms::values::{Maker, Value};
 use spinpark_rooms::wakers::Lends;
@@ -83,6 +83,10 @@ mod the_rooms_of_the_kernel_are_explained {
     #[test]
     fn a_oneshot() {
         run::<oneshot::Oneshots, <oneshot::Oneshots as Room>::Real<Cores>>(|_| true);
+    }
+    #[test]
+    fn slots_that_are_held() {
+        run::<permits::Permits, <permits::Permits as Room>::Real<Cores>>(|_| true);
     }
     #[test]
     fn a_semaphore() {
@@ -234,14 +238,16 @@ mod the_specification_explains_what_others_have_built {
 fn a_list_that_is_too_long_is_seen() {
     struct TooLong(<chan::Chans as Room>::Real<Cores>);
     impl Real<chan::Chans, Cores> for TooLong {
-        type Hand = ();
+        type Hand = usize;
         fn new(capacity: usize, roles: &[()]) -> Self {
             TooLong(<<chan::Chans as Room>::Real<Cores> as Real<chan::Chans, Cores>>::new(capacity + 1, roles))
         }
-        fn hand(&self, (): ()) {}
+        fn hand(&self, (): ()) -> usize {
+            0
+        }
         fn begin<'a>(
             &'a self,
-            hand: &'a mut (),
+            hand: &'a mut usize,
             op: chan::Op,
             values: &Maker<Cores>,
         ) -> Begun<'a, Cores, chan::Answer> {

@@ -113,6 +113,7 @@ pub static MODELS: &[&[Model]] = &[
     rooms::JOIN_SET,
     rooms::NOTIFY,
     rooms::ONESHOT,
+    rooms::PERMITS,
     rooms::SEMAPHORE,
     rooms::WAIT_GROUP,
     rooms::WATCH,

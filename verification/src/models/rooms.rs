@@ -82,6 +82,9 @@ pub const JOIN_SET: &[Model] =
 pub const NOTIFY: &[Model] = models!("notify", rooms::notify::Notifies, invariants: [111, 112], focuses: []);
 /// One value.
 pub const ONESHOT: &[Model] = models!("oneshot", rooms::oneshot::Oneshots, invariants: [113, 114], two_ends);
+/// Slots of a channel that are held.
+pub const PERMITS: &[Model] =
+    models!("permits", rooms::permits::Permits, invariants: [90, 91, 92, 94, 129], focuses: ["the_last_receiver" => 7]);
 /// Permits.
 pub const SEMAPHORE: &[Model] =
     models!("semaphore", rooms::semaphore::Semaphores, invariants: [125, 126], focuses: ["three_wait" => 7]);

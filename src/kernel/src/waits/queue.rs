@@ -30,7 +30,7 @@ const NONE: usize = usize::MAX;
 /// # }
 /// ```
 pub struct Waiter<H: Host, T, W> {
-    /// A sender's value until it is taken; a receiver's as soon as it is given.
+    /// A sender's value until it is taken; a receiver's as soon as it is given. A sender that reserves has none.
     pub value: Option<T>,
     /// What the waiting came to. `None`: it goes on.
     pub outcome: Option<Outcome>,
@@ -146,7 +146,8 @@ impl<H: Host, T, W> Default for Waiters<H, T, W> {
 /// let (mut waiters, mut queue) = (Waiters::<Os, u8, Task>::new(), WaitQueue::new());
 /// let first = queue.join(&mut waiters, Waiter::of(Some(Task::default())));
 /// let second = queue.join(&mut waiters, Waiter::of(Some(Task::default())));
-/// assert!(queue.has_any(&waiters, &Ticket::new(&Arc::new(Claim::new()), 0)));
+/// assert!(queue.has_any(&waiters, &Ticket::new(&Arc::new(Claim::new()), 0), |_| true));
+/// assert_eq!(queue.next_of(&mut waiters, |waiter| waiter.value.is_some()), None); // neither sends
 /// assert_eq!(queue.next(&mut waiters), Some(first)); // in FIFO order
 /// queue.leave(&mut waiters, second); // gives up
 /// assert_eq!(queue.next(&mut waiters), None);
@@ -196,22 +197,42 @@ impl WaitQueue {
     /// are taken out too, and their owners know.
     #[inline]
     pub fn next<H: Host, T, W>(&mut self, waiters: &mut Waiters<H, T, W>) -> Option<usize> {
-        while self.first != NONE {
-            let key = self.first;
-            self.unlink(waiters, key);
-            if waiters.0[key].ticket.as_ref().is_none_or(Ticket::win) {
-                return Some(key);
+        self.next_of(waiters, |_| true)
+    }
+
+    /// The same of those that `is_one` takes. The others keep their places.
+    #[inline]
+    pub fn next_of<H: Host, T, W>(
+        &mut self,
+        waiters: &mut Waiters<H, T, W>,
+        is_one: impl Fn(&Waiter<H, T, W>) -> bool,
+    ) -> Option<usize> {
+        let mut key = self.first;
+        while key != NONE {
+            let (this, waiter) = (key, &waiters.0[key]);
+            key = waiter.behind;
+            if is_one(waiter) {
+                self.unlink(waiters, this);
+                if waiters.0[this].ticket.as_ref().is_none_or(Ticket::win) {
+                    return Some(this);
+                }
             }
         }
         None
     }
 
-    /// Would [`next`](WaitQueue::next) find one, other than a case of the same select as `ticket`?
-    pub fn has_any<H: Host, T, W>(&self, waiters: &Waiters<H, T, W>, ticket: &Ticket<H>) -> bool {
+    /// Would [`next_of`](WaitQueue::next_of) find one, other than a case of the same select as `ticket`?
+    pub fn has_any<H: Host, T, W>(
+        &self,
+        waiters: &Waiters<H, T, W>,
+        ticket: &Ticket<H>,
+        is_one: impl Fn(&Waiter<H, T, W>) -> bool,
+    ) -> bool {
+        let may_win = |other: &Ticket<H>| other.is_open() && !other.is_same_select(ticket);
         let mut key = self.first;
         while key != NONE {
             let waiter = &waiters.0[key];
-            if waiter.ticket.as_ref().is_none_or(|other| other.is_open() && !other.is_same_select(ticket)) {
+            if is_one(waiter) && waiter.ticket.as_ref().is_none_or(may_win) {
                 return true;
             }
             key = waiter.behind;

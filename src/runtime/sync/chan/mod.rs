@@ -8,6 +8,7 @@
 //! | a sender that keeps nothing open | [`WeakSender`] |
 //! | to know that values are not wanted any more | [`Sender::closed`] |
 //! | not to wait for too long | [`Sender::send_timeout`]; [`time::timeout`](crate::time::timeout) around a receive |
+//! | room before there is a value | [`Sender::reserve`]: a [`Permit`] |
 //! | several values at a time | [`Receiver::recv_many`] |
 //! | other kinds | [`oneshot`](crate::sync::oneshot), [`watch`](crate::sync::watch), [`broadcast`](crate::sync::broadcast) |
 //!
@@ -62,6 +63,7 @@ mod closed;
 mod futures;
 mod many;
 pub(in crate::runtime) mod parts;
+mod permits;
 mod shared;
 mod timed;
 mod weak;
@@ -70,6 +72,7 @@ mod weak;
 pub use crate::waits::chan::errors::{Closed, SendError, TryRecvError, TrySendError};
 pub use closed::SenderClosed;
 pub use futures::{Receiving, Sending};
+pub use permits::{OwnedPermit, Permit, PermitIterator, Reserving};
 pub use timed::SendTimeoutError;
 pub use weak::WeakSender;
 
@@ -132,8 +135,8 @@ pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 macro_rules! both_ends {
     () => {
         /// Closes the channel: what is in it can still be received, after that a receive is an error; a send is one at
-        /// once. A task that waits to send gets its value back, one that waits to receive an error. `false`: it was closed. From any
-        /// thread. Go: `close`, which panics then.
+        /// once. A task that waits to send gets its value back, one that waits to receive an error. While a [`Permit`] is out, a
+        /// receive waits for its value. `false`: it was closed. From any thread. Go: `close`, which panics then.
         pub fn close(&self) -> bool {
             self.channel.close()
         }
@@ -156,7 +159,7 @@ macro_rules! both_ends {
             self.len() == 0
         }
 
-        /// How many values it has room for. `None`: for everything. Go: `cap`.
+        /// How many values it has room for, held slots among them. `None`: for everything. Go: `cap`.
         #[must_use]
         pub fn capacity(&self) -> Option<usize> {
             parts::capacity(&self.channel)

@@ -2,6 +2,7 @@
 
 use crate::runtime::host::cores::Cores;
 use crate::runtime::sync::chan::parts::Channel;
+use crate::runtime::sync::locks::Mutex;
 use crate::runtime::task_waker::TaskWaker;
 use crate::waits::cancellation::Token;
 use crate::waits::chan::state::Side;
@@ -21,11 +22,18 @@ pub(super) struct Shared<T> {
     channel: Channel<T>,
     /// Made by the first sender that waits until the channel is closed.
     closes: OnceLock<Token<Cores, TaskWaker>>,
+    /// Held by the sender that gathers many slots. Made by the first.
+    turn: OnceLock<Box<Mutex<()>>>,
 }
 
 impl<T> Shared<T> {
     pub(super) fn new(capacity: usize) -> Self {
-        Shared { channel: Channel::new(capacity), closes: OnceLock::new() }
+        Shared { channel: Channel::new(capacity), closes: OnceLock::new(), turn: OnceLock::new() }
+    }
+
+    /// Whose turn it is to gather many slots.
+    pub(super) fn turn(&self) -> &Mutex<()> {
+        self.turn.get_or_init(Box::default)
     }
 
     /// Is cancelled when the channel is closed. `None`: the channel is closed.

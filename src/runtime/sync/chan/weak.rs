@@ -31,8 +31,7 @@ impl<T> WeakSender<T> {
     /// A sender that counts. `None`: the channel is closed, because none is left or it was closed.
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
-        // Under the lock that closes: the last `Sender` either sees this one, or has closed the channel already. If it has counted itself
-        // out and not closed yet, this one gets a channel that is closed a moment later.
+        // Under the lock that closes: the last `Sender` either sees this one, or has closed the channel already.
         let is_open = self.channel.with(|state| {
             let is_open = !state.is_closed();
             if is_open {

@@ -9,6 +9,7 @@ mod list;
 use crate::host::RoomHost;
 use crate::program::Program;
 use crate::room::{Begun, Focus, Real, Room, WAITS, Wait, Waiting};
+use crate::rooms::permits;
 use crate::values::{Maker, Value};
 use crate::wakers::{Lends, Wakes};
 use kernel::host::Host;
@@ -45,6 +46,14 @@ pub enum Op {
     DropReceiver,
     /// How does it look?
     Look,
+    /// Holds so many slots, if they are free. This and what follows is of the room [`permits`](super::permits).
+    TryReserve(usize),
+    /// Holds a slot.
+    Reserve,
+    /// Sends by a slot that the thread holds.
+    SendReserved,
+    /// Gives back all of them.
+    Release,
 }
 
 /// What a call returns.
@@ -70,6 +79,14 @@ pub enum Answer {
     Back(Option<u64>),
     /// There is room for so many values, and so many are in it; is it empty, and is it closed?
     Looks(usize, usize, bool, bool),
+    /// It holds what it asked for.
+    Reserved,
+    /// There are too few slots.
+    NoSlot,
+    /// Closed: it holds no more than before.
+    NotReserved,
+    /// It holds none.
+    HoldsNone,
 }
 
 impl Room for Chans {
@@ -181,40 +198,69 @@ fn refused<H: RoomHost>(error: TrySendError<Value<H>>) -> Answer {
     answer
 }
 
-impl<H: RoomHost> Real<Chans, H> for Channel<OnHost<H>> {
-    type Hand = ();
-    fn new(capacity: usize, roles: &[()]) -> Self {
-        let chan = Channel::new(capacity);
-        for _ in 1..roles.len() {
-            chan.add_end(Side::Senders);
-            chan.add_end(Side::Receivers);
-        }
-        chan
+/// With both ends for so many threads.
+pub(super) fn channel<H: RoomHost>(capacity: usize, threads: usize) -> Channel<OnHost<H>> {
+    let chan = Channel::new(capacity);
+    for _ in 1..threads {
+        chan.add_end(Side::Senders);
+        chan.add_end(Side::Receivers);
     }
-    fn hand(&self, (): ()) {}
-    fn begin<'a>(&'a self, (): &'a mut (), op: Op, values: &Maker<H>) -> Begun<'a, H, Answer> {
-        Begun::Over(match op {
-            Op::Send => return Begun::Waits(Box::new(Send::new(self, values.value().guarded()))),
-            Op::Recv => return Begun::Waits(Box::new(Receive::new(self))),
-            Op::TrySend => self.try_put(values.value().guarded()).map_or_else(refused, |()| Answer::Sent),
-            Op::TryRecv => match self.try_take() {
-                Ok(value) => Answer::Received(value.take()),
-                Err(TryRecvError::Empty) => Answer::Empty,
-                Err(TryRecvError::Closed) => Answer::Over,
-            },
-            Op::Close => Answer::Closed(self.close()),
-            Op::DropSender => {
-                self.drop_end(Side::Senders);
-                Answer::Gone
-            }
-            Op::DropReceiver => {
-                self.drop_end(Side::Receivers);
-                Answer::Gone
-            }
-            Op::Look => {
-                self.with(|state| Answer::Looks(state.capacity(), state.len(), state.is_empty(), state.is_closed()))
-            }
-        })
+    chan
+}
+
+/// Does the operation, of a thread that holds so many slots, or creates its wait.
+pub(super) fn begin<'a, H: RoomHost>(
+    chan: &'a Channel<OnHost<H>>,
+    slots: &'a mut usize,
+    op: Op,
+    values: &Maker<H>,
+) -> Begun<'a, H, Answer> {
+    Begun::Over(match op {
+        Op::Send => return Begun::Waits(Box::new(Send::new(chan, values.value().guarded()))),
+        Op::Recv => return Begun::Waits(Box::new(Receive::new(chan))),
+        Op::Reserve => return Begun::Waits(Box::new(permits::Reserving::new(chan, slots))),
+        Op::TrySend => chan.try_put(values.value().guarded()).map_or_else(refused, |()| Answer::Sent),
+        Op::TryRecv => match chan.try_take() {
+            Ok(value) => Answer::Received(value.take()),
+            Err(TryRecvError::Empty) => Answer::Empty,
+            Err(TryRecvError::Closed) => Answer::Over,
+        },
+        Op::Close => Answer::Closed(chan.close()),
+        Op::DropSender => {
+            chan.drop_end(Side::Senders);
+            Answer::Gone
+        }
+        Op::DropReceiver => {
+            chan.drop_end(Side::Receivers);
+            Answer::Gone
+        }
+        Op::Look => {
+            chan.with(|state| Answer::Looks(state.capacity(), state.len(), state.is_empty(), state.is_closed()))
+        }
+        Op::TryReserve(n) => permits::try_reserve(chan, slots, n),
+        Op::SendReserved | Op::Release if *slots == 0 => Answer::HoldsNone,
+        Op::SendReserved => {
+            *slots -= 1;
+            chan.put_reserved(values.value().guarded());
+            Answer::Sent
+        }
+        Op::Release => {
+            chan.unreserve(std::mem::take(slots));
+            Answer::Gone
+        }
+    })
+}
+
+impl<H: RoomHost> Real<Chans, H> for Channel<OnHost<H>> {
+    type Hand = usize;
+    fn new(capacity: usize, roles: &[()]) -> Self {
+        channel(capacity, roles.len())
+    }
+    fn hand(&self, (): ()) -> usize {
+        0
+    }
+    fn begin<'a>(&'a self, slots: &'a mut usize, op: Op, values: &Maker<H>) -> Begun<'a, H, Answer> {
+        begin(self, slots, op, values)
     }
 }
 

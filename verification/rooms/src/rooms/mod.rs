@@ -8,6 +8,7 @@ pub mod cond;
 pub mod join_set;
 pub mod notify;
 pub mod oneshot;
+pub mod permits;
 pub mod semaphore;
 pub mod wait_group;
 pub mod watch;
@@ -24,6 +25,7 @@ pub const ROOMS: &[Declared] = &[
     Declared::of::<join_set::JoinSets>(),
     Declared::of::<notify::Notifies>(),
     Declared::of::<oneshot::Oneshots>(),
+    Declared::of::<permits::Permits>(),
     Declared::of::<semaphore::Semaphores>(),
     Declared::of::<wait_group::WaitGroups>(),
     Declared::of::<watch::Watches>(),

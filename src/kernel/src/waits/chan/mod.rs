@@ -2,8 +2,11 @@
 //!
 //! **Each value that is sent is received once, or given back, or dropped with the last receiver; in the order of sending, but
 //! for those that were given to a receive which was dropped: they are the first again.** While an open waiter is in the queue
-//! of the receivers, there is no value; while one is in the queue of the senders, there is no room. (A waiter is open unless
-//! it is a case of a select that has another.)
+//! of the receivers, there is no value, neither in the channel nor with a sender; while one is in the queue of the senders, there is
+//! no room. (A waiter is open unless it is a case of a select that has another.)
+//!
+//! A slot can be held without a value: no send and no other reservation takes it, and the channel has an end for its receivers only when
+//! it is closed and none is held.
 //!
 //! | a task that has to wait | a task that serves |
 //! |-----------------|------------|
@@ -24,6 +27,7 @@
 
 pub mod errors;
 pub mod receive;
+pub mod reserve;
 pub mod send;
 pub mod state;
 
@@ -69,6 +73,13 @@ pub type TicketOf<P> = Ticket<<P as Parts>::Host>;
 /// channel.drop_end(Side::Senders);
 /// assert!(!channel.with(|state| state.is_closed())); // one sender is left
 /// assert!(channel.close() && !channel.close());
+///
+/// let channel = Channel::<Numbers>::new(2);
+/// channel.try_reserve(2).expect("there is room");
+/// assert_eq!(channel.try_put(7), Err(TrySendError::Full(7)));
+/// channel.put_reserved(8);
+/// channel.unreserve(1);
+/// assert_eq!((channel.try_put(9), channel.try_take()), (Ok(()), Ok(8)));
 /// # }
 /// ```
 pub struct Channel<P: Parts> {
@@ -119,7 +130,30 @@ impl<P: Parts> Channel<P> {
         }
     }
 
-    /// Closes it, and wakes all that wait. `false`: it was closed.
+    /// Holds `n` slots, if that needs no wait. Each is to be used by [`put_reserved`](Channel::put_reserved), or given back by
+    /// [`unreserve`](Channel::unreserve).
+    ///
+    /// # Errors
+    /// There are fewer, or the channel is closed.
+    pub fn try_reserve(&self, n: usize) -> Result<(), TrySendError<()>> {
+        self.with(|state| state.reserve(n))
+    }
+
+    /// Sends by a slot that the caller holds. It needs no wait, also if the channel is closed. Without a receiver the value is
+    /// dropped.
+    pub fn put_reserved(&self, value: P::Value) {
+        match self.with(|state| state.put_reserved(value)) {
+            Ok((first, others)) => wake(first.into_iter().chain(others)),
+            Err(value) => P::drop_value(value),
+        }
+    }
+
+    /// The caller holds `n` slots less.
+    pub fn unreserve(&self, n: usize) {
+        wake(self.with(|state| state.unreserve(n)));
+    }
+
+    /// Closes it, and wakes all that wait; receivers only if no slot is held. `false`: it was closed.
     pub fn close(&self) -> bool {
         let woken = self.with(State::close);
         let is_first = woken.is_some();
@@ -134,15 +168,15 @@ impl<P: Parts> Channel<P> {
 
     /// One less on this side. The last closes the channel; the last receiver drops what is left in it.
     pub fn drop_end(&self, side: Side) {
-        if !self.with(|state| state.count_down(side)) {
-            return;
-        }
-        self.close();
-        if let Side::Receivers = side {
-            // Not under the lock: they are dropped by their own code.
-            let left = self.with(State::clear);
-            left.for_each(P::drop_value);
-        }
+        // Under one lock: this drops what was sent by a held slot before; its sender drops what is sent later.
+        let (woken, left) = self.with(|state| match (state.count_down(side), side) {
+            (false, _) => (None, None),
+            (true, Side::Senders) => (state.close(), None),
+            (true, Side::Receivers) => (state.close(), Some(state.clear())),
+        });
+        wake(woken.into_iter().flatten());
+        // Not under the lock: they are dropped by their own code.
+        left.into_iter().flatten().for_each(P::drop_value);
     }
 
     /// The task that waits there is polled. Does it wait on? `Some(false)`: a copy of its waker is needed. `None`: it was

@@ -15,6 +15,9 @@ use alloc::vec::Vec;
 /// What is to be woken as soon as the lock is free.
 pub type Wake<P> = Option<<P as Parts>::Waker>;
 
+/// The same, of several: the receiver of a value, and others.
+pub type Woken<P> = (Wake<P>, Vec<<P as Parts>::Waker>);
+
 /// Which queue.
 #[derive(Clone, Copy)]
 pub enum Side {
@@ -28,7 +31,7 @@ pub enum Side {
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
-/// use spinpark_kernel::waits::{chan::state::{Side, State}, claim::{Claim, Ticket}, queue::{Renewed, Waiter}, waker::wake};
+/// use spinpark_kernel::waits::{chan::{errors::TrySendError, state::{Side, State}}, claim::{Claim, Ticket}, queue::{Renewed, Waiter}, waker::wake};
 /// let (mut state, mut task) = (State::<Numbers>::new(1), Task::default());
 /// state.put(1).expect("there is room");
 /// let sender = state.enqueue(Side::Senders, Waiter::new(task.clone(), Some(2), None));
@@ -53,11 +56,18 @@ pub enum Side {
 /// state.turn_away(Side::Receivers, &mut Vec::new());
 /// assert!(state.close().is_none()); // it was closed
 /// assert_eq!(state.clear().collect::<Vec<_>>(), [3]);
+///
+/// let mut state = State::<Numbers>::new(1);
+/// assert_eq!((state.reserve(1), state.room(), state.reserve(1)), (Ok(()), 0, Err(TrySendError::Full(()))));
+/// state.close();
+/// assert!(state.put_reserved(4).is_ok() && state.take().is_ok()); // by the slot that is held
 /// # }
 /// ```
 pub struct State<P: Parts> {
     /// How many values may lie in it.
     capacity: usize,
+    /// Slots of these that are held: a value that is sent by one always finds room.
+    reserved: usize,
     buffer: VecDeque<P::Value>,
     /// Values that were given to receivers which did not come for them, with their numbers, in order. They are older than
     /// those in the buffer, and there is room for them in any case.
@@ -77,6 +87,7 @@ impl<P: Parts> State<P> {
     pub fn new(capacity: usize) -> Self {
         State {
             capacity,
+            reserved: 0,
             buffer: VecDeque::new(),
             returned: VecDeque::new(),
             given: 0,
@@ -104,9 +115,19 @@ impl<P: Parts> State<P> {
         self.len() == 0
     }
 
+    /// For how many values there is room that no permit holds. While a sender waits, for none.
+    pub fn room(&self) -> usize {
+        self.capacity.saturating_sub(self.len().saturating_add(self.reserved))
+    }
+
     /// Is it closed?
     pub fn is_closed(&self) -> bool {
         self.is_closed
+    }
+
+    /// Is it closed, and no slot held? Then no value comes any more.
+    fn is_over(&self) -> bool {
+        self.is_closed && self.reserved == 0
     }
 
     /// One more on this side.
@@ -140,11 +161,57 @@ impl<P: Parts> State<P> {
         if let Some(key) = self.next(Side::Receivers) {
             return Ok(self.hand_over(key, value));
         }
-        if self.len() < self.capacity {
+        if self.room() > 0 {
             self.buffer.push_back(value);
             return Ok(None);
         }
         Err(TrySendError::Full(value))
+    }
+
+    /// Holds `n` slots, if that needs no wait.
+    ///
+    /// # Errors
+    /// There are fewer, or it is closed.
+    pub fn reserve(&mut self, n: usize) -> Result<(), TrySendError<()>> {
+        if self.is_closed {
+            return Err(TrySendError::Closed(()));
+        }
+        if self.room() < n {
+            return Err(TrySendError::Full(()));
+        }
+        self.reserved += n;
+        Ok(())
+    }
+
+    /// Sends by a slot that is held, also if it is closed.
+    ///
+    /// # Errors
+    /// No receiver is left; here is the value, and the slot is free.
+    pub fn put_reserved(&mut self, value: P::Value) -> Result<Woken<P>, P::Value> {
+        if self.receiver_count == 0 {
+            self.reserved -= 1;
+            return Err(value);
+        }
+        let woken = match self.next(Side::Receivers) {
+            Some(key) => self.hand_over(key, value),
+            None => {
+                self.buffer.push_back(value);
+                None
+            }
+        };
+        Ok((woken, self.unreserve(1)))
+    }
+
+    /// `n` slots are held no more: they go to the senders that have waited longest. Was one the last of a closed channel, no receiver
+    /// waits on.
+    pub fn unreserve(&mut self, n: usize) -> Vec<P::Waker> {
+        self.reserved -= n;
+        let mut wakers = Vec::new();
+        if self.is_over() {
+            self.turn_away(Side::Receivers, &mut wakers);
+        }
+        wakers.extend(core::iter::from_fn(|| self.let_in()));
+        wakers
     }
 
     /// The waiter that is served next on this side, taken out of its queue. The caller serves it under the same lock.
@@ -190,28 +257,33 @@ impl<P: Parts> State<P> {
         }
     }
 
-    /// There may be room now: the value of the first sender comes in.
+    /// There may be room now: the value of the first sender comes in, or it holds a slot.
     #[inline]
     pub fn let_in(&mut self) -> Wake<P> {
-        if self.len() >= self.capacity {
+        if self.room() == 0 {
             return None;
         }
-        let (value, wake) = self.next_sent()?;
-        self.buffer.push_back(value);
-        wake
-    }
-
-    fn take_from_sender(&mut self) -> Result<(P::Value, Wake<P>), TryRecvError> {
-        let empty = if self.is_closed { TryRecvError::Closed } else { TryRecvError::Empty };
-        self.next_sent().ok_or(empty)
-    }
-
-    /// The value of the sender that has waited longest.
-    fn next_sent(&mut self) -> Option<(P::Value, Wake<P>)> {
         let key = self.next(Side::Senders)?;
         let waiter = self.waiters.get(key);
+        match waiter.value.take() {
+            Some(value) => self.buffer.push_back(value),
+            None => self.reserved += 1,
+        }
+        waiter.serve(Outcome::Done)
+    }
+
+    /// The value of the sender that has waited longest with one. No slot is needed for it, so none that waits for a slot is overtaken.
+    fn take_from_sender(&mut self) -> Result<(P::Value, Wake<P>), TryRecvError> {
+        let empty = if self.is_over() { TryRecvError::Closed } else { TryRecvError::Empty };
+        let key = self.senders.next_of(&mut self.waiters, Self::sends).ok_or(empty)?;
+        let waiter = self.waiters.get(key);
         let value = waiter.value.take().expect("chan: a sender waits without a value");
-        Some((value, waiter.serve(Outcome::Done)))
+        Ok((value, waiter.serve(Outcome::Done)))
+    }
+
+    /// Does this sender wait with a value, and not for a slot?
+    fn sends(waiter: &Waiter<P>) -> bool {
+        waiter.value.is_some()
     }
 
     /// A value comes back, from a receiver that had waited and did not come for it. The next waiter gets it; if none
@@ -273,20 +345,25 @@ impl<P: Parts> State<P> {
 
     /// Could this select go on at once, on this side?
     fn is_ready(&self, side: Side, ticket: &TicketOf<P>) -> bool {
-        self.is_closed
-            || match side {
-                Side::Senders => self.len() < self.capacity || self.receivers.has_any(&self.waiters, ticket),
-                Side::Receivers => !self.is_empty() || self.senders.has_any(&self.waiters, ticket),
+        match side {
+            Side::Senders => {
+                self.is_closed || self.room() > 0 || self.receivers.has_any(&self.waiters, ticket, |_| true)
             }
+            Side::Receivers => {
+                self.is_over() || !self.is_empty() || self.senders.has_any(&self.waiters, ticket, Self::sends)
+            }
+        }
     }
 
-    /// Closes it. `None`: it was. Go: `closechan`.
+    /// Closes it. While a slot is held, receivers wait on. `None`: it was. Go: `closechan`.
     pub fn close(&mut self) -> Option<Vec<P::Waker>> {
         if !self.shut() {
             return None;
         }
         let mut wakers = Vec::new();
-        self.turn_away(Side::Receivers, &mut wakers);
+        if self.is_over() {
+            self.turn_away(Side::Receivers, &mut wakers);
+        }
         self.turn_away(Side::Senders, &mut wakers);
         Some(wakers)
     }

@@ -27,6 +27,14 @@ enum Place {
     Given(Sent),
     /// Closed by that call; here is a send's value.
     Closed(CallId, Option<u64>),
+    /// Wants a slot: not polled yet.
+    Reserves,
+    /// The same, in the queue of those that send.
+    ReserveQueued,
+    /// It holds the slot, by that call.
+    HasSlot(CallId),
+    /// Wanted a slot, and was closed by that call.
+    NoSlot(CallId),
 }
 
 /// A list of values, and two queues.
@@ -44,6 +52,12 @@ pub struct List {
     closed: Option<CallId>,
     ends: [usize; 2],
     held: usize,
+    /// How many slots each thread holds, besides those of its wait.
+    slots: Vec<usize>,
+    /// How many slots are held.
+    reserved: usize,
+    /// The call by which it was closed, or after that gave the last slot back.
+    over: Option<CallId>,
 }
 
 impl List {
@@ -55,7 +69,7 @@ impl List {
             if let Place::ReceiveQueued(poll) = std::mem::replace(&mut self.places[first], Place::Given(sent)) {
                 effects.sees.push(poll);
             }
-        } else if self.values.len() < self.capacity {
+        } else if self.has_room(1) {
             effects.sees.extend(&self.took);
             self.values.push(sent);
         } else {
@@ -73,33 +87,95 @@ impl List {
         if self.enter(number, by, effects) { Answer::Sent } else { Answer::Full(number) }
     }
 
-    /// The value of the send that waits first enters.
-    fn let_in(&mut self, by: CallId) -> Sent {
-        let first = self.senders.remove(0);
-        let Place::SendQueued(number, sender) = self.places[first] else { unreachable!("it is in the queue") };
+    fn has_room(&self, n: usize) -> bool {
+        self.values.len() + self.reserved + n <= self.capacity
+    }
+
+    /// The value of this send in the queue enters.
+    fn let_in(&mut self, nth: usize, by: CallId) -> Sent {
+        let first = self.senders.remove(nth);
+        let Place::SendQueued(number, sender) = self.places[first] else { unreachable!("it waits with a value") };
         self.places[first] = Place::Taken(by);
         self.entered += 1;
         Sent { number, nth: self.entered - 1, by: sender }
     }
 
+    /// There may be room for the first of those that send.
+    fn makes_room(&mut self, by: CallId) {
+        self.took.push(by);
+        let Some(&first) = self.senders.first().filter(|_| self.has_room(1)) else { return };
+        if self.places[first] == Place::ReserveQueued {
+            self.senders.remove(0);
+            self.reserved += 1;
+            self.places[first] = Place::HasSlot(by);
+        } else {
+            let next = self.let_in(0, by);
+            self.values.push(next);
+        }
+    }
+
     fn receive(&mut self, by: CallId, effects: &mut Effects) -> Answer {
+        let sends = |&i: &usize| matches!(self.places[i], Place::SendQueued(..));
         let sent = if !self.values.is_empty() {
             let sent = self.values.remove(0);
-            self.took.push(by);
-            if !self.senders.is_empty() && self.values.len() < self.capacity {
-                let next = self.let_in(by);
-                self.values.push(next);
-            }
+            self.makes_room(by);
             sent
-        } else if !self.senders.is_empty() {
-            self.let_in(by)
-        } else if let Some(id) = self.closed {
+        } else if let Some(nth) = self.senders.iter().position(sends) {
+            self.let_in(nth, by)
+        } else if self.reserved > 0 {
+            return Answer::Empty;
+        } else if let Some(id) = self.over {
             effects.sees.push(id);
             return Answer::Over;
         } else {
             return Answer::Empty;
         };
         self.received(sent, effects)
+    }
+
+    fn reserve(&mut self, n: usize, effects: &mut Effects) -> Answer {
+        if let Some(id) = self.closed {
+            effects.sees.push(id);
+            return Answer::NotReserved;
+        }
+        if !self.has_room(n) {
+            return Answer::NoSlot;
+        }
+        effects.sees.extend(&self.took);
+        self.reserved += n;
+        Answer::Reserved
+    }
+
+    /// `n` slots are held no more.
+    fn release(&mut self, n: usize, by: CallId) {
+        self.reserved -= n;
+        (0..n).for_each(|_| self.makes_room(by));
+        if self.closed.is_some() && self.reserved == 0 {
+            self.over = Some(by);
+            self.receivers.drain(..).for_each(|i| self.places[i] = Place::Closed(by, None));
+        }
+    }
+
+    /// A value is sent by a slot that is held.
+    fn send_reserved(&mut self, number: u64, by: CallId, effects: &mut Effects) -> Answer {
+        self.slots[by.thread] -= 1;
+        self.held += 1;
+        let sent = Sent { number, nth: self.entered, by };
+        if self.ends[1] == 0 {
+            effects.drops = 1;
+            self.held -= 1;
+        } else if self.receivers.is_empty() {
+            self.values.push(sent);
+            self.entered += 1;
+        } else {
+            let first = self.receivers.remove(0);
+            if let Place::ReceiveQueued(poll) = std::mem::replace(&mut self.places[first], Place::Given(sent)) {
+                effects.sees.push(poll);
+            }
+            self.entered += 1;
+        }
+        self.release(1, by);
+        Answer::Sent
     }
 
     fn received(&mut self, sent: Sent, effects: &mut Effects) -> Answer {
@@ -111,9 +187,15 @@ impl List {
     fn close(&mut self, by: CallId) -> bool {
         let is_first = self.closed.is_none();
         self.closed.get_or_insert(by);
-        for i in self.senders.drain(..).chain(self.receivers.drain(..)) {
-            let value = if let Place::SendQueued(number, _) = self.places[i] { Some(number) } else { None };
-            self.places[i] = Place::Closed(by, value);
+        self.over.get_or_insert(by);
+        // While a slot is held, a value may come.
+        let receivers = if self.reserved == 0 { std::mem::take(&mut self.receivers) } else { Vec::new() };
+        for i in self.senders.drain(..).chain(receivers) {
+            self.places[i] = match self.places[i] {
+                Place::SendQueued(number, _) => Place::Closed(by, Some(number)),
+                Place::ReserveQueued => Place::NoSlot(by),
+                _ => Place::Closed(by, None),
+            };
         }
         is_first
     }
@@ -160,9 +242,25 @@ impl List {
             Op::DropSender => self.drop_end(0, me, effects),
             Op::DropReceiver => self.drop_end(1, me, effects),
             Op::Look => Answer::Looks(self.capacity, self.values.len(), self.values.is_empty(), self.closed.is_some()),
-            Op::Send | Op::Recv => {
-                self.places[me.thread] = if op == Op::Send { Place::Sends(number, me) } else { Place::Receives };
+            Op::Send | Op::Recv | Op::Reserve => {
+                self.places[me.thread] = match op {
+                    Op::Send => Place::Sends(number, me),
+                    Op::Recv => Place::Receives,
+                    _ => Place::Reserves,
+                };
                 return None;
+            }
+            Op::TryReserve(n) => {
+                let answer = self.reserve(n, effects);
+                self.slots[me.thread] += if answer == Answer::Reserved { n } else { 0 };
+                answer
+            }
+            Op::SendReserved | Op::Release if self.slots[me.thread] == 0 => Answer::HoldsNone,
+            Op::SendReserved => self.send_reserved(number, me, effects),
+            Op::Release => {
+                let n = std::mem::take(&mut self.slots[me.thread]);
+                self.release(n, me);
+                Answer::Gone
             }
         })
     }
@@ -185,7 +283,23 @@ impl List {
                 }
                 answer => answer,
             },
-            Place::SendQueued(..) | Place::ReceiveQueued(_) | Place::Nowhere => return None,
+            Place::Reserves => match self.reserve(1, effects) {
+                Answer::NoSlot => {
+                    self.senders.push(me.thread);
+                    self.places[me.thread] = Place::ReserveQueued;
+                    return None;
+                }
+                answer => answer,
+            },
+            Place::SendQueued(..) | Place::ReceiveQueued(_) | Place::ReserveQueued | Place::Nowhere => return None,
+            Place::HasSlot(by) => {
+                effects.sees.push(by);
+                Answer::Reserved
+            }
+            Place::NoSlot(by) => {
+                effects.sees.push(by);
+                Answer::NotReserved
+            }
             Place::Taken(by) => {
                 effects.sees.push(by);
                 Answer::Sent
@@ -196,11 +310,13 @@ impl List {
                 value.map_or(Answer::Over, |number| self.sent(Answer::Refused(number)))
             }
         };
+        self.slots[me.thread] += usize::from(answer == Answer::Reserved);
         self.places[me.thread] = Place::Nowhere;
         Some(answer)
     }
 
-    fn give_up(&mut self, me: usize) -> Option<Answer> {
+    fn give_up(&mut self, by: CallId) -> Option<Answer> {
+        let me = by.thread;
         self.senders.retain(|&other| other != me);
         self.receivers.retain(|&other| other != me);
         match std::mem::replace(&mut self.places[me], Place::Nowhere) {
@@ -212,25 +328,60 @@ impl List {
                 self.come_back(sent);
                 None
             }
+            Place::HasSlot(_) => {
+                self.release(1, by);
+                None
+            }
             Place::Receives | Place::ReceiveQueued(_) | Place::Closed(_, None) | Place::Nowhere => None,
+            Place::Reserves | Place::ReserveQueued | Place::NoSlot(_) => None,
         }
+    }
+}
+
+impl List {
+    /// For threads of which each holds so many slots.
+    pub(in crate::rooms) fn with(capacity: usize, slots: Vec<usize>) -> Self {
+        let (places, ends, reserved) = (vec![Place::Nowhere; slots.len()], [slots.len(); 2], slots.iter().sum());
+        let (values, senders, receivers, took) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (closed, over, held) = (None, None, 0);
+        List {
+            capacity,
+            values,
+            entered: 0,
+            senders,
+            receivers,
+            took,
+            places,
+            closed,
+            ends,
+            held,
+            slots,
+            reserved,
+            over,
+        }
+    }
+
+    pub(in crate::rooms) fn call(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+        match does {
+            Does::Begin(op, number) => self.begin(me, op, number, effects),
+            Does::Poll => self.poll(me, effects),
+            Does::Enable => unreachable!("no wait of a channel is enabled"),
+            Does::GiveUp => self.give_up(me),
+        }
+    }
+
+    pub(in crate::rooms) fn values(&self) -> usize {
+        self.held
     }
 }
 
 impl Spec<Chans> for List {
     fn new(capacity: usize, roles: &[()]) -> Self {
-        let (places, ends) = (vec![Place::Nowhere; roles.len()], [roles.len(); 2]);
-        let (values, senders, receivers, took) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        List { capacity, values, entered: 0, senders, receivers, took, places, closed: None, ends, held: 0 }
+        List::with(capacity, vec![0; roles.len()])
     }
 
     fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
-        match does {
-            Does::Begin(op, number) => self.begin(me, op, number, effects),
-            Does::Poll => self.poll(me, effects),
-            Does::Enable => unreachable!("no wait of a channel is enabled"),
-            Does::GiveUp => self.give_up(me.thread),
-        }
+        self.call(me, does, effects)
     }
 
     fn held(&self) -> usize {
