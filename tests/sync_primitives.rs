@@ -816,3 +816,45 @@ mod an_owned_guard {
         assert_eq!(Arc::strong_count(&semaphore), 1, "a permit that was forgotten keeps the semaphore");
     }
 }
+
+mod a_value_that_is_set_once {
+    use super::*;
+    use spinpark::sync::SetOnce;
+
+    #[test]
+    fn reaches_each_that_waits_on_whichever_thread() {
+        for _ in 0..200 {
+            let value = Arc::new(SetOnce::new());
+            let runtime = Runtime::builder().procs(4).build().expect("a runtime");
+            let set = runtime.block_on(async {
+                let waits: spinpark::JoinSet<usize> = (0..8)
+                    .map(|_| {
+                        let value = Arc::clone(&value);
+                        async move { *value.wait().await }
+                    })
+                    .collect();
+                let mut sets = spinpark::JoinSet::new();
+                for n in 0..4 {
+                    let value = Arc::clone(&value);
+                    sets.spawn(async move { value.set(n).is_ok().then_some(n) });
+                }
+                let first: Vec<usize> = sets.join_all().await.into_iter().flatten().collect();
+                (first, waits.join_all().await)
+            });
+            let (first, seen) = set.expect("no deadlock");
+            assert_eq!(first.len(), 1, "one of the four is the first");
+            assert!(seen.iter().all(|n| *n == first[0]) && seen.len() == 8);
+        }
+    }
+
+    #[test]
+    fn is_seen_by_a_wait_that_was_created_before_and_given_up_by_another() {
+        let value = SetOnce::new();
+        let (mut stays, mut gone) = (Box::pin(value.wait()), Box::pin(value.wait()));
+        assert!(polled::poll(stays.as_mut()).is_pending() && polled::poll(gone.as_mut()).is_pending());
+        drop(gone);
+        assert_eq!((value.set(1), value.set(2).map_err(|error| error.0)), (Ok(()), Err(2)));
+        assert_eq!(polled::poll(stays.as_mut()), std::task::Poll::Ready(&1));
+        assert_eq!((value.clone() == SetOnce::from(1), value.get()), (true, Some(&1)));
+    }
+}

@@ -59,7 +59,7 @@ pub mod sync {
     pub use spinpark::sync::{
         AcquireError, Barrier, BarrierWaitResult, Mutex, MutexGuard, Notified, Notify, OnceCell, OwnedMutexGuard,
         OwnedRwLockReadGuard, OwnedRwLockWriteGuard, OwnedSemaphorePermit, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        Semaphore, SemaphorePermit, TryAcquireError, TryLockError,
+        Semaphore, SemaphorePermit, SetOnce, SetOnceError, TryAcquireError, TryLockError,
     };
     pub mod broadcast {
         pub use spinpark::sync::broadcast::{Receiver, Sender, WeakSender, channel};

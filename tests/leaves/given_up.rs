@@ -307,6 +307,7 @@ leaves! {
     "sync/semaphore acquire_many_owned": { let semaphore = Arc::new(Semaphore::new(0)); } semaphore.clone().acquire_many_owned(2);
     "sync/semaphore acquire_owned": { let semaphore = Arc::new(Semaphore::new(0)); } semaphore.clone().acquire_owned();
     "sync/wait_group Future for Waiting": { let group = WaitGroup::new(); group.add(1); } group.wait();
+    "sync/set_once wait": { let set = spinpark::sync::SetOnce::<u8>::new(); } set.wait();
     "sync/watch Future for Changed": { let (_sends, mut receives) = watch::channel(1); } receives.changed();
     "sync/watch Future for SenderClosed": { let (sends, _receives) = watch::channel(1); } sends.closed();
     "sync/watch wait_for": { let (_sends, mut receives) = watch::channel(1); } async { receives.wait_for(|_| false).await.map(drop) };

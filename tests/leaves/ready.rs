@@ -372,6 +372,7 @@ leaves! {
     "sync/semaphore acquire_many_owned": { let semaphore = Arc::new(Semaphore::new(2)); } drop(semaphore.clone().acquire_many_owned(2).await);
     "sync/semaphore acquire_owned": { let semaphore = Arc::new(Semaphore::new(1)); } drop(semaphore.clone().acquire_owned().await);
     "sync/wait_group Future for Waiting": { let group = WaitGroup::new(); } group.wait().await;
+    "sync/set_once wait": { let set = spinpark::sync::SetOnce::from(1); } set.wait().await;
     "sync/watch Future for Changed": { let (_sends, mut receives) = watch::channel(1); } { receives.mark_changed(); receives.changed().await };
     "sync/watch Future for SenderClosed": { let (sends, receives) = watch::channel(1); drop(receives); } sends.closed().await;
     "sync/watch wait_for": { let (_sends, mut receives) = watch::channel(1); } drop(receives.wait_for(|_| true).await);

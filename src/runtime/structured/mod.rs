@@ -21,6 +21,7 @@ pub(super) mod cancellation;
 pub mod context;
 mod erased;
 pub(super) mod err_group;
+mod join_blocking;
 pub(super) mod join_map;
 pub(super) mod join_set;
 pub(super) mod scope;

@@ -7,6 +7,7 @@
 //! | `sync.WaitGroup` | [`WaitGroup`] |
 //! | `sync.Cond` | [`Cond`]: `wait` takes the guard and gives it back |
 //! | `sync.Once`, `sync.OnceValue` | [`OnceCell`]: `get_or_init`, with `()` if there is no value |
+//! | a variable, and a channel that is closed when it is set | [`SetOnce`] |
 //! | `x/sync/semaphore` | [`Semaphore`] |
 //! | `make(chan struct{}, 1)` as a signal | [`Notify`]: `notify_one` leaves a permit, `notify_waiters` wakes all |
 //! | `make(chan T, 1)` for one answer | [`oneshot`] |
@@ -69,6 +70,7 @@ mod rw_lock;
 #[doc(hidden)]
 pub mod select;
 mod semaphore;
+mod set_once;
 pub mod singleflight;
 mod wait_group;
 pub(super) mod waking;
@@ -88,4 +90,5 @@ pub use rw_lock::{
     OwnedRwLockReadGuard, OwnedRwLockWriteGuard, Read, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, Write,
 };
 pub use semaphore::{Acquire, AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError};
+pub use set_once::{SetOnce, SetOnceError};
 pub use wait_group::{WaitGroup, Waiting};

@@ -74,6 +74,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo run --release --example goroutines", Cargo("run --quiet --example goroutines")),
     ("cargo run --release --example stop_the_world", Cargo("run --quiet --example stop_the_world")),
     ("cargo run --release --example trace", Cargo("run --quiet --example trace -- target/tmp/trace.json")),
+    ("cargo run --release --example link_check", Cargo("run --quiet --example link_check")),
     ("cargo run --release --example word_count -- DIR", Cargo("run --quiet --example word_count -- docs")),
     (
         "cargo run --release --features hyper --example http_server -- 127.0.0.1:8080",
