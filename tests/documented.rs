@@ -20,12 +20,12 @@ struct Crate {
 }
 
 const RUNTIME: Crate =
-    Crate { sources: "src/runtime", is_without: &["sync/select/", "structured/together.rs"], has: (500, 80), own: 33 };
+    Crate { sources: "src/runtime", is_without: &["sync/select/", "structured/together.rs"], has: (500, 80), own: 45 };
 const KERNEL: Crate =
-    Crate { sources: "src/kernel/src", is_without: &["model.rs", "task/model.rs"], has: (500, 0), own: 10 };
+    Crate { sources: "src/kernel/src", is_without: &["model.rs", "task/model.rs"], has: (500, 0), own: 15 };
 
 const CHECKER: Crate =
-    Crate { sources: "verification/rc11/src", is_without: &["machine/", "text.rs"], has: (250, 0), own: 10 };
+    Crate { sources: "verification/rc11/src", is_without: &["machine/", "text.rs"], has: (250, 0), own: 18 };
 const CRATES: [Crate; 3] = [RUNTIME, KERNEL, CHECKER];
 
 #[derive(Default)]

@@ -128,6 +128,12 @@ impl Builder {
     /// time, so many cores' time rounded up, but 2 at least, if that is less. All of it is looked at once, in
     /// [`build`](Builder::build), and a quota that is changed later changes nothing; Go looks again every second. The
     /// quotas of the groups around the process's own count too, where they can be seen; Go asks the innermost only.
+    ///
+    /// ```
+    /// let runtime = spinpark::Runtime::builder().procs(2).build()?;
+    /// assert_eq!(runtime.procs(), 2);
+    /// # Ok::<(), spinpark::runtime::BuildError>(())
+    /// ```
     pub fn procs(mut self, n: usize) -> Self {
         self.procs = Some(n);
         self

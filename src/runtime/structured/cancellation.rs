@@ -57,6 +57,16 @@ pub struct CancellationToken(Token<Cores, TaskWaker>);
 
 impl CancellationToken {
     /// One without a parent.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let token = spinpark::sync::CancellationToken::new();
+    /// let task = spinpark::spawn(token.clone().cancelled_owned());
+    /// token.cancel();
+    /// task.await.expect("no panic");
+    /// assert!(token.is_cancelled());
+    /// # });
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         CancellationToken(Token::new())
@@ -141,6 +151,12 @@ impl CancellationToken {
     }
 
     /// Cancels it when the guard is dropped, unless that is [disarmed](DropGuard::disarm).
+    ///
+    /// ```
+    /// let token = spinpark::sync::CancellationToken::new();
+    /// drop(token.clone().drop_guard()); // however its scope is left
+    /// assert!(token.is_cancelled());
+    /// ```
     pub fn drop_guard(self) -> DropGuard {
         DropGuard(Some(self))
     }

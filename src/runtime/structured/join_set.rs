@@ -260,6 +260,15 @@ impl<T> JoinSet<T> {
     ///
     /// # Cancel safety
     /// Dropped before, all are aborted, and those that have not ended are in it still.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut set = spinpark::JoinSet::new();
+    /// set.spawn(std::future::pending::<()>());
+    /// set.shutdown().await;
+    /// assert!(set.is_empty());
+    /// # });
+    /// ```
     pub async fn shutdown(&mut self) {
         self.abort_all();
         while let Some(result) = self.join_next().await {

@@ -134,6 +134,15 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Errors
     /// [`AccessError`] if none is set here.
+    ///
+    /// ```
+    /// spinpark::task_local! {
+    ///     static USER: String;
+    /// }
+    ///
+    /// assert!(USER.try_with(|user| user.len()).is_err());
+    /// assert_eq!(USER.sync_scope("ann".into(), || USER.try_with(|user| user.len())), Ok(3));
+    /// ```
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, AccessError> {
         let scope = task_locals::find(self.number());
         scope.as_deref().and_then(task_locals::value_of).map(f).ok_or(AccessError(()))
@@ -145,6 +154,14 @@ impl<T: Clone + 'static> LocalKey<T> {
     ///
     /// # Panics
     /// If none is set here.
+    ///
+    /// ```
+    /// spinpark::task_local! {
+    ///     static REQUEST: u32;
+    /// }
+    ///
+    /// assert_eq!(REQUEST.sync_scope(7, || REQUEST.get()), 7);
+    /// ```
     #[track_caller]
     pub fn get(&'static self) -> T {
         self.with(T::clone)

@@ -101,6 +101,16 @@ impl Inside {
 
 impl TaskTracker {
     /// Open, and without a task.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let tracker = spinpark::TaskTracker::new();
+    /// let task = tracker.spawn(async { 1 });
+    /// tracker.close(); // no more come
+    /// tracker.wait().await;
+    /// assert!(tracker.is_empty() && task.is_finished());
+    /// # });
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self::default()

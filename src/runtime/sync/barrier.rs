@@ -38,6 +38,19 @@ pub struct Barrier(barrier::Barrier<Cores, TaskWaker>);
 
 impl Barrier {
     /// For `n` in each round; for 0 it is as for 1, which does not wait.
+    ///
+    /// ```
+    /// use spinpark::{spawn, sync::Barrier};
+    /// use std::sync::Arc;
+    ///
+    /// # spinpark::run(async {
+    /// let barrier = Arc::new(Barrier::new(2));
+    /// let other = Arc::clone(&barrier);
+    /// let task = spawn(async move { other.wait().await.is_leader() });
+    /// let is_leader = barrier.wait().await.is_leader();
+    /// assert_ne!(task.await.expect("no panic"), is_leader); // one of the two is
+    /// # });
+    /// ```
     pub const fn new(n: usize) -> Self {
         Barrier(barrier::Barrier::from_lock(CoresLock::new(State::new(n))))
     }

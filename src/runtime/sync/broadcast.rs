@@ -90,6 +90,15 @@ impl<T> Deref for Shared<T> {
 ///
 /// # Panics
 /// If `capacity` is 0.
+///
+/// ```
+/// # spinpark::run(async {
+/// let (sender, mut one) = spinpark::sync::broadcast::channel(8);
+/// let mut two = sender.subscribe();
+/// assert_eq!(sender.send("hello"), Ok(2));
+/// assert_eq!((one.recv().await, two.recv().await), (Ok("hello"), Ok("hello")));
+/// # });
+/// ```
 #[must_use]
 #[track_caller]
 pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {

@@ -50,6 +50,26 @@ impl Cond {
     /// # Cancel safety
     /// Dropped while it waits, it has unlocked the mutex, and a notification that was meant for it
     /// alone goes to the next. The guard is gone: lock again, and look at the condition.
+    ///
+    /// ```
+    /// use spinpark::sync::{Cond, Mutex};
+    /// use std::sync::Arc;
+    ///
+    /// # spinpark::run(async {
+    /// let shared = Arc::new((Mutex::new(0), Cond::new()));
+    /// let other = Arc::clone(&shared);
+    /// let task = spinpark::spawn(async move {
+    ///     *other.0.lock().await = 7;
+    ///     other.1.notify_one();
+    /// });
+    /// let mut number = shared.0.lock().await;
+    /// while *number == 0 {
+    ///     number = shared.1.wait(number).await; // unlocked while it waits
+    /// }
+    /// assert_eq!(*number, 7);
+    /// task.await.expect("no panic");
+    /// # });
+    /// ```
     pub fn wait<'a, T: ?Sized>(&'a self, guard: MutexGuard<'a, T>) -> CondWait<'a, T> {
         CondWait {
             place: self.0.place(),

@@ -39,6 +39,16 @@ pub struct Mutex<T: ?Sized>(async_lock::Mutex<T>);
 
 impl<T> Mutex<T> {
     /// An unlocked one.
+    ///
+    /// ```
+    /// use spinpark::sync::Mutex;
+    ///
+    /// # spinpark::run(async {
+    /// static COUNT: Mutex<u32> = Mutex::new(1); // without a runtime, too
+    /// *COUNT.lock().await += 1;
+    /// assert_eq!(*COUNT.lock().await, 2);
+    /// # });
+    /// ```
     pub const fn new(value: T) -> Self {
         Mutex(async_lock::Mutex::new(value))
     }
@@ -122,6 +132,15 @@ pub struct OnceCell<T>(async_lock::OnceCell<T>);
 
 impl<T> OnceCell<T> {
     /// Without a value yet.
+    ///
+    /// ```
+    /// use spinpark::sync::OnceCell;
+    ///
+    /// # spinpark::run(async {
+    /// static CONFIG: OnceCell<String> = OnceCell::new();
+    /// assert_eq!(CONFIG.get_or_init(|| async { "made once".into() }).await, "made once");
+    /// # });
+    /// ```
     pub const fn new() -> Self {
         OnceCell(async_lock::OnceCell::new())
     }

@@ -59,6 +59,14 @@ pub struct Notify(notify::Notify<Cores, TaskWaker>);
 
 impl Notify {
     /// No task waits, and there is no permit.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let notify = spinpark::sync::Notify::new();
+    /// notify.notify_one(); // kept, until a task waits
+    /// notify.notified().await;
+    /// # });
+    /// ```
     pub const fn new() -> Self {
         Notify(notify::Notify::from_lock(CoresLock::new(State::new())))
     }

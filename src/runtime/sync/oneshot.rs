@@ -196,6 +196,12 @@ pub struct Receiver<T> {
 
 impl<T> Receiver<T> {
     /// From now on nothing can be sent. What was sent before can still be received. Twice is once.
+    ///
+    /// ```
+    /// let (sender, mut receiver) = spinpark::sync::oneshot::channel();
+    /// receiver.close();
+    /// assert_eq!(sender.send(1), Err(1));
+    /// ```
     pub fn close(&mut self) {
         if let Some(shared) = &self.shared {
             shared.close();

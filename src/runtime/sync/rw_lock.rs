@@ -57,6 +57,14 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
 impl<T> RwLock<T> {
     /// An unlocked one.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let lock = spinpark::sync::RwLock::new(1);
+    /// let (one, two) = (lock.read().await, lock.read().await); // both at once
+    /// assert!(*one == *two && lock.try_write().is_err());
+    /// # });
+    /// ```
     pub const fn new(value: T) -> Self {
         RwLock { permits: Semaphore::new(READERS as usize), value: UnsafeCell::new(value) }
     }

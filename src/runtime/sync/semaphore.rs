@@ -85,6 +85,14 @@ impl Semaphore {
     ///
     /// # Panics
     /// If they are more than [`MAX_PERMITS`](Semaphore::MAX_PERMITS).
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let two_at_once = spinpark::sync::Semaphore::new(2);
+    /// let (_one, _two) = (two_at_once.acquire().await, two_at_once.acquire().await);
+    /// assert!(two_at_once.try_acquire().is_err());
+    /// # });
+    /// ```
     #[track_caller]
     pub const fn new(permits: usize) -> Self {
         assert!(permits <= Self::MAX_PERMITS, "a semaphore has at most Semaphore::MAX_PERMITS permits");

@@ -28,6 +28,13 @@ impl Capacity {
     ///
     /// # Errors
     /// If `n` is no power of two, or out of range.
+    ///
+    /// ```
+    /// use spinpark_kernel::queues::runq::Capacity;
+    ///
+    /// assert_eq!(Capacity::new(256).map(Capacity::get), Ok(256));
+    /// assert!(Capacity::new(100).is_err(), "no power of two");
+    /// ```
     pub const fn new(n: usize) -> Result<Capacity, BadCapacity> {
         if n.is_power_of_two() && n >= Self::MIN.get() && n <= Self::MAX.get() {
             Ok(Capacity(n as u32))

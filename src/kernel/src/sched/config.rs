@@ -129,6 +129,13 @@ impl Default for Config {
 }
 
 /// A number in a [`Config`] is not allowed.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() {
+/// let error = Sched::<Os>::new(Config { procs: 0, ..Config::default() }, (), live).err().expect("no P");
+/// println!("{error}");
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {

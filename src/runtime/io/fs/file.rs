@@ -103,6 +103,15 @@ impl File {
     ///
     /// # Cancel safety
     /// As [`open`](File::open)'s.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let path = std::env::temp_dir().join(format!("spinpark-create-{}", std::process::id()));
+    /// spinpark::fs::File::create(&path).await?.write_all(b"hello").await?;
+    /// assert_eq!(spinpark::fs::read(&path).await?, b"hello");
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn create(path: impl AsRef<Path>) -> io::Result<File> {
         proceed().await;
         syscall(|| fs::File::create(path)).map(File)
@@ -149,6 +158,14 @@ impl File {
     /// # Cancel safety
     /// A read that is dropped leaves `buffer` as it was. It may have read all the same, where the runtime waits in a ring: then
     /// the file's place is behind what is lost.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut buffer = [0; 16];
+    /// let n = spinpark::fs::File::open("Cargo.toml").await?.read(&mut buffer).await?;
+    /// assert!((1..=16).contains(&n));
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         work::read(&self.0, buffer).await
     }

@@ -147,6 +147,17 @@ pub async fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u6
 ///
 /// # Cancel safety
 /// As [`read`]'s.
+///
+/// ```
+/// # spinpark::run(async {
+/// # let old = std::env::temp_dir().join(format!("spinpark-old-{}", std::process::id()));
+/// # let new = old.with_extension("new");
+/// # std::fs::write(&old, "")?;
+/// spinpark::fs::rename(&old, &new).await?;
+/// assert!(!spinpark::fs::try_exists(&old).await? && spinpark::fs::try_exists(&new).await?);
+/// # std::fs::remove_file(&new)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
     proceed().await;
     syscall(|| fs::rename(from, to))
@@ -183,6 +194,15 @@ pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Cancel safety
 /// As [`read`]'s.
+///
+/// ```
+/// # spinpark::run(async {
+/// let folder = std::env::temp_dir().join(format!("spinpark-folder-{}", std::process::id()));
+/// spinpark::fs::create_dir(&folder).await?;
+/// assert!(spinpark::fs::create_dir(&folder).await.is_err(), "it is there");
+/// spinpark::fs::remove_dir(&folder).await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+/// ```
 pub async fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
     proceed().await;
     syscall(|| fs::create_dir(path))

@@ -37,6 +37,14 @@ pub struct OpenOptions(pub(super) fs::OpenOptions);
 
 impl OpenOptions {
     /// Nothing is allowed yet.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut options = spinpark::fs::OpenOptions::new();
+    /// assert!(options.open("Cargo.toml").await.is_err(), "neither to read it nor to write it");
+    /// assert!(options.read(true).open("Cargo.toml").await.is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     #[allow(clippy::new_without_default, reason = "as in std")]
     pub fn new() -> OpenOptions {
         OpenOptions(fs::OpenOptions::new())
@@ -55,6 +63,18 @@ impl OpenOptions {
     }
 
     /// Is all written at its end, wherever that is then?
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// # let path = std::env::temp_dir().join(format!("spinpark-append-{}", std::process::id()));
+    /// for word in ["one ", "two"] {
+    ///     let file = spinpark::fs::OpenOptions::new().append(true).create(true).open(&path).await?;
+    ///     file.write_all(word.as_bytes()).await?;
+    /// }
+    /// assert_eq!(spinpark::fs::read_to_string(&path).await?, "one two");
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn append(&mut self, yes: bool) -> &mut Self {
         self.0.append(yes);
         self

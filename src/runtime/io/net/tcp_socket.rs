@@ -120,6 +120,15 @@ impl TcpSocket {
     ///
     /// # Errors
     /// Those of the system, and if the runtime was shut down.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let socket = spinpark::net::TcpSocket::new_v4()?;
+    /// socket.bind("127.0.0.1:0".parse()?)?;
+    /// let listener = socket.listen(16)?;
+    /// assert_ne!(listener.local_addr()?.port(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         listen(&self.0, i32::try_from(backlog).unwrap_or(i32::MAX))?;
         TcpListener::from_std(net::TcpListener::from(self.0))

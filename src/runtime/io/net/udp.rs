@@ -92,6 +92,15 @@ impl UdpSocket {
     ///
     /// # Cancel safety
     /// Dropped before it is ready, it is connected to what it was.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// # use spinpark::net::UdpSocket;
+    /// # let (one, two) = (UdpSocket::bind("127.0.0.1:0").await?, UdpSocket::bind("127.0.0.1:0").await?);
+    /// one.connect(two.local_addr()?).await?;
+    /// assert_eq!(one.send(b"ping").await?, 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn connect<A: ToSocketAddrs>(&self, address: A) -> io::Result<()> {
         let addresses = resolve(address).await?;
         syscall(|| self.0.get().connect(addresses.as_slice()))
@@ -116,6 +125,17 @@ impl UdpSocket {
     ///
     /// # Cancel safety
     /// As [`send`](UdpSocket::send)'s.
+    ///
+    /// ```
+    /// use spinpark::net::UdpSocket;
+    ///
+    /// # spinpark::run(async {
+    /// let (one, two) = (UdpSocket::bind("127.0.0.1:0").await?, UdpSocket::bind("127.0.0.1:0").await?);
+    /// one.send_to(b"ping", two.local_addr()?).await?;
+    /// let mut buffer = [0; 16];
+    /// assert_eq!(two.recv_from(&mut buffer).await?, (4, one.local_addr()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn send_to<A: ToSocketAddrs>(&self, bytes: &[u8], address: A) -> io::Result<usize> {
         let address = first_of(address).await?;
         self.0.io(Direction::Write, |socket| socket.send_to(bytes, address)).await

@@ -154,6 +154,16 @@ impl UnixStream {
     ///
     /// # Errors
     /// If the caller is no task; those of the system.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let (one, two) = spinpark::net::unix::UnixStream::pair()?;
+    /// one.write_all(b"ping").await?;
+    /// let mut word = [0; 4];
+    /// two.read_exact(&mut word).await?;
+    /// assert_eq!(&word, b"ping");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         around::netpoll("UnixStream::pair was called")?;
         let (one, other) = net::UnixStream::pair()?;

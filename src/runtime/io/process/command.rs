@@ -41,6 +41,13 @@ pub struct Command {
 
 impl Command {
     /// The program at this path, or by this name in `PATH`.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// assert!(spinpark::process::Command::new("true").status().await?.success());
+    /// assert!(spinpark::process::Command::new("no-such-program").spawn().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn new(program: impl AsRef<OsStr>) -> Command {
         process::Command::new(program).into()
     }
@@ -86,6 +93,14 @@ impl Command {
     }
 
     /// Sets variables of its environment.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let mut command = spinpark::process::Command::new("sh");
+    /// let output = command.args(["-c", "echo $A$B"]).envs([("A", "1"), ("B", "2")]).output().await?;
+    /// assert_eq!(output.stdout, b"12\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn envs<K: AsRef<OsStr>, V: AsRef<OsStr>>(&mut self, vars: impl IntoIterator<Item = (K, V)>) -> &mut Self {
         self.std.envs(vars);
         self
@@ -98,6 +113,13 @@ impl Command {
     }
 
     /// Takes all variables from its environment.
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let output = spinpark::process::Command::new("/usr/bin/env").env_clear().env("A", "1").output().await?;
+    /// assert_eq!(output.stdout, b"A=1\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn env_clear(&mut self) -> &mut Self {
         self.std.env_clear();
         self
@@ -117,6 +139,16 @@ impl Command {
     }
 
     /// Its standard input. By default ours; for [`output`](Command::output), nothing.
+    ///
+    /// ```
+    /// use std::process::Stdio;
+    ///
+    /// # spinpark::run(async {
+    /// let mut child = spinpark::process::Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    /// child.stdin.take().expect("a pipe").write_all(b"hello").await?; // dropped, it is at its end
+    /// assert_eq!(child.wait_with_output().await?.stdout, b"hello");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn stdin(&mut self, stdio: impl Into<Stdio>) -> &mut Self {
         self.std.stdin(stdio);
         self.chosen[0] = true;
@@ -140,6 +172,16 @@ impl Command {
     }
 
     /// Its standard error. By default ours; for [`output`](Command::output), a pipe.
+    ///
+    /// ```
+    /// use std::process::Stdio;
+    ///
+    /// # spinpark::run(async {
+    /// let mut command = spinpark::process::Command::new("sh");
+    /// let child = command.args(["-c", "echo no >&2"]).stderr(Stdio::piped()).spawn()?;
+    /// assert_eq!(child.wait_with_output().await?.stderr, b"no\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub fn stderr(&mut self, stdio: impl Into<Stdio>) -> &mut Self {
         self.std.stderr(stdio);
         self.chosen[2] = true;

@@ -141,6 +141,16 @@ impl Signal {
     ///
     /// # Cancel safety
     /// Dropped before it is ready, no signal is lost.
+    ///
+    /// ```
+    /// use spinpark::signal::unix::{SignalKind, signal};
+    ///
+    /// # spinpark::run(async {
+    /// let mut hangups = signal(SignalKind::hangup())?;
+    /// # signal_hook::low_level::raise(signal_hook::consts::SIGHUP)?;
+    /// assert_eq!(hangups.recv().await, Some(())); // kill -HUP
+    /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+    /// ```
     pub async fn recv(&mut self) -> Option<()> {
         self.bytes.io(Direction::Read, take_all).await.ok()
     }

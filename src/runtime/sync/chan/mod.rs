@@ -223,6 +223,13 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// [`TrySendError`], with the value.
+    ///
+    /// ```
+    /// let (sender, receiver) = spinpark::chan::bounded(1);
+    /// assert!(sender.try_send(1).is_ok());
+    /// assert_eq!(sender.try_send(2).unwrap_err().into_inner(), 2); // full
+    /// assert_eq!(receiver.try_recv(), Ok(1));
+    /// ```
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         self.channel.try_put(value)
     }
@@ -330,6 +337,15 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// [`TryRecvError`]
+    ///
+    /// ```
+    /// use spinpark::chan::{TryRecvError, bounded};
+    ///
+    /// let (sender, receiver) = bounded::<u32>(1);
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    /// drop(sender);
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+    /// ```
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         self.channel.try_take()
     }
@@ -338,6 +354,13 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// As [`recv`](Receiver::recv).
+    ///
+    /// ```
+    /// let (sender, receiver) = spinpark::chan::bounded(1);
+    /// let thread = std::thread::spawn(move || receiver.blocking_recv());
+    /// sender.blocking_send(1).expect("it is open");
+    /// assert_eq!(thread.join().unwrap(), Ok(1));
+    /// ```
     #[track_caller]
     pub fn blocking_recv(&self) -> Result<T, Closed> {
         self.recv().wait()
