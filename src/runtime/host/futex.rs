@@ -1,16 +1,20 @@
-//! Where a thread sleeps on real cores: the system's futex under [`waits::parker`](crate::waits::parker).
+//! Where a thread sleeps on real cores: the system's futex under [`waits::parker`](crate::waits::parker). A sleep that ends by time
+//! is each platform's own, in a file of its own.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(any(test, not(target_os = "linux")))]
+mod slices;
 
 use crate::host::{Nanos, Parker};
 use crate::runtime::observe::spans;
 use crate::waits::parker::{self, FutexWord};
-#[cfg(any(test, not(target_os = "linux")))]
-use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, Ordering};
-#[cfg(any(test, not(target_os = "linux")))]
-use std::thread;
+#[cfg(target_os = "linux")]
+use linux::wait_timeout;
+#[cfg(not(target_os = "linux"))]
+use slices::wait_timeout;
 use std::time::Duration;
-#[cfg(any(test, not(target_os = "linux")))]
-use std::time::Instant;
 
 /// Where a thread sleeps: one futex word. Go: `note`, `notesleep`, `notewakeup`.
 #[derive(Debug)]
@@ -72,57 +76,14 @@ impl Parker for FutexParker {
     }
 }
 
-/// Waits while `expected` is in the word, for `time` at the most.
-#[cfg(target_os = "linux")]
-fn wait_timeout(word: &AtomicU32, expected: u32, time: Duration) {
-    use rustix::thread::futex::{Flags, Timespec, wait};
-    // 64 bits of nanoseconds always fit.
-    let time = Timespec::try_from(time).ok();
-    // Private, as atomic_wait's are: else its `wake_one` would not find us. Another value, time over, a signal:
-    // the sleeper goes on in the same way, so which of them it was is not looked at.
-    let wait = || _ = wait(word, Flags::PRIVATE, expected, time.as_ref());
-    if time.is_some_and(|time| time.tv_sec == 0 && time.tv_nsec < 1_000_000) { punctually(wait) } else { wait() }
-}
-
-/// The system wakes a thread up to 50 us late, to wake several at once: not this one, which sleeps for less than a
-/// millisecond. Put back at once, since threads inherit it.
-#[cfg(target_os = "linux")]
-fn punctually(wait: impl FnOnce()) {
-    use core::num::NonZeroU64;
-    use rustix::thread::{current_timer_slack, set_current_timer_slack};
-    let usual = current_timer_slack().ok().and_then(NonZeroU64::new);
-    // Where it is forbidden, the thread is late.
-    let is_set = usual.is_some() && set_current_timer_slack(Some(NonZeroU64::MIN)).is_ok();
-    wait();
-    if is_set {
-        _ = set_current_timer_slack(usual);
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-use wait_in_slices as wait_timeout;
-
-/// The same by short sleeps, where there is no futex with a timeout. In tests everywhere.
-#[cfg(any(test, not(target_os = "linux")))]
-fn wait_in_slices(word: &AtomicU32, expected: u32, time: Duration) {
-    const SLICE: Duration = Duration::from_millis(1);
-    let start = Instant::now();
-    // Relaxed: the sleeper acquires when it takes the token.
-    while word.load(Relaxed) == expected {
-        let left = time.saturating_sub(start.elapsed());
-        if left.is_zero() {
-            return;
-        }
-        thread::sleep(left.min(SLICE));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::host::Host;
     use crate::runtime::host::cores::Cores;
     use crate::waits::parker::{EMPTY, PARKED};
+    use core::sync::atomic::Ordering::Relaxed;
+    use std::thread;
 
     /// What is in its word.
     fn token(parker: &FutexParker) -> u32 {
@@ -157,7 +118,7 @@ mod tests {
 
         /// Both ways to wait for a time.
         const WAYS: [fn(&FutexParker, Nanos); 2] = [FutexParker::park_timeout, |parker, nanos| {
-            parker.0.park_by(|word| wait_in_slices(&word.0, PARKED, Duration::from_nanos(nanos)));
+            parker.0.park_by(|word| slices::wait_timeout(&word.0, PARKED, Duration::from_nanos(nanos)));
         }];
 
         #[test]
