@@ -858,3 +858,95 @@ mod a_value_that_is_set_once {
         assert_eq!((value.clone() == SetOnce::from(1), value.get()), (true, Some(&1)));
     }
 }
+
+mod a_part_of_what_is_locked {
+    use super::*;
+    use spinpark::sync::{MapMutexGuard as _, MutexGuard, OwnedMutexGuard, RwLockReadGuard, RwLockWriteGuard};
+
+    #[test]
+    fn is_changed_under_the_lock_by_many_tasks() {
+        let pair = Arc::new((TaskMutex::new((0, [0; 2])), RwLock::new((0, [0; 2]))));
+        let ended = with_procs(4).block_on(async {
+            let mut tasks = spinpark::JoinSet::new();
+            for n in 0..8 {
+                let pair = Arc::clone(&pair);
+                tasks.spawn(async move {
+                    for _ in 0..100 {
+                        let mut part = MutexGuard::map(pair.0.lock().await, |pair| &mut pair.1[n % 2]);
+                        let seen = *part;
+                        yield_now().await; // the guard goes to another thread, perhaps
+                        *part = seen + 1;
+                        drop(part);
+                        let mut part = RwLockWriteGuard::map(pair.1.write().await, |pair| &mut pair.1[n % 2]);
+                        let seen = *part;
+                        yield_now().await;
+                        *part = seen + 1;
+                    }
+                });
+            }
+            tasks.join_all().await;
+            assert_eq!(*pair.0.lock().await, (0, [400; 2]));
+            assert_eq!(*RwLockReadGuard::map(pair.1.read().await, |pair| &pair.1[..]), [400; 2]);
+        });
+        ended.expect("no deadlock");
+    }
+
+    #[test]
+    fn unlocks_when_it_is_dropped_or_was_not_found_or_looking_for_it_panics() {
+        let mutex = Arc::new(TaskMutex::new(vec![1]));
+        let part = OwnedMutexGuard::map(Arc::clone(&mutex).try_lock_owned().expect("it is free"), |list| &mut list[0]);
+        assert!(mutex.try_lock().is_err() && format!("{part} {part:?}") == "1 1");
+        drop(part);
+        let guard = MutexGuard::try_map(mutex.try_lock().expect("it is free"), |list| list.get_mut(1));
+        assert!(mutex.try_lock().is_err());
+        drop(guard.unwrap_err());
+        let panics = || MutexGuard::map(mutex.try_lock().expect("it is free"), |list| &mut list[1]);
+        assert!(catch_unwind(AssertUnwindSafe(|| drop(panics()))).is_err());
+        assert!(mutex.try_lock().is_ok());
+    }
+
+    #[test]
+    fn of_a_reader_lets_readers_in_and_no_writer() {
+        let lock = RwLock::new((1, 2));
+        let part = RwLockReadGuard::map(lock.try_read().expect("it is free"), |pair| &pair.1);
+        assert!(*part == 2 && lock.try_read().is_ok() && lock.try_write().is_err());
+        let whole = RwLockReadGuard::try_map(lock.try_read().expect("it is free"), |_| None::<&u8>);
+        drop((part, whole.unwrap_err()));
+        assert!(lock.try_write().is_ok());
+    }
+}
+
+mod a_notify_that_is_waited_for_by_a_future_of_its_own {
+    use super::*;
+
+    #[test]
+    fn ends_what_was_created_before_and_passes_on_what_gives_up() {
+        let notify = Arc::new(Notify::new());
+        let mut created = Box::pin(notify.clone().notified_owned());
+        notify.notify_waiters();
+        assert!(poll(created.as_mut()).is_ready() && poll(created.as_mut()).is_ready());
+        let [mut first, mut second] = [(); 2].map(|()| Box::pin(notify.clone().notified_owned()));
+        assert!(poll(first.as_mut()).is_pending() && !second.as_mut().enable());
+        notify.notify_one();
+        drop(first); // it was chosen
+        assert!(poll(second.as_mut()).is_ready());
+        drop((created, second));
+        assert_eq!(Arc::strong_count(&notify), 1);
+    }
+
+    #[test]
+    fn wakes_tasks_on_all_threads() {
+        let runtime = with_procs(4);
+        let ended = runtime.block_on(async {
+            let notify = Arc::new(Notify::new());
+            for _ in 0..200 {
+                let waits: spinpark::JoinSet<()> = (0..8).map(|_| notify.clone().notified_owned()).collect();
+                (0..4).for_each(|_| notify.notify_one());
+                notify.notify_waiters();
+                waits.join_all().await;
+                let _ = poll(pin!(notify.notified())); // a permit that is left
+            }
+        });
+        ended.expect("no deadlock");
+    }
+}

@@ -57,9 +57,10 @@ pub mod signal {
 
 pub mod sync {
     pub use spinpark::sync::{
-        AcquireError, Barrier, BarrierWaitResult, Mutex, MutexGuard, Notified, Notify, OnceCell, OwnedMutexGuard,
-        OwnedRwLockReadGuard, OwnedRwLockWriteGuard, OwnedSemaphorePermit, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        Semaphore, SemaphorePermit, SetOnce, SetOnceError, TryAcquireError, TryLockError,
+        AcquireError, Barrier, BarrierWaitResult, MappedMutexGuard, Mutex, MutexGuard, Notified, Notify, OnceCell,
+        OwnedMutexGuard, OwnedNotified, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, OwnedSemaphorePermit, RwLock,
+        RwLockMappedWriteGuard, RwLockReadGuard, RwLockWriteGuard, Semaphore, SemaphorePermit, SetOnce, SetOnceError,
+        TryAcquireError, TryLockError,
     };
     pub mod broadcast {
         pub use spinpark::sync::broadcast::{Receiver, Sender, WeakSender, channel};

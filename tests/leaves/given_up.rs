@@ -307,6 +307,7 @@ leaves! {
     "sync/semaphore acquire_many_owned": { let semaphore = Arc::new(Semaphore::new(0)); } semaphore.clone().acquire_many_owned(2);
     "sync/semaphore acquire_owned": { let semaphore = Arc::new(Semaphore::new(0)); } semaphore.clone().acquire_owned();
     "sync/wait_group Future for Waiting": { let group = WaitGroup::new(); group.add(1); } group.wait();
+    "sync/notify Future for OwnedNotified": { let notify = Arc::new(Notify::new()); } notify.clone().notified_owned();
     "sync/set_once wait": { let set = spinpark::sync::SetOnce::<u8>::new(); } set.wait();
     "sync/watch Future for Changed": { let (_sends, mut receives) = watch::channel(1); } receives.changed();
     "sync/watch Future for SenderClosed": { let (sends, _receives) = watch::channel(1); } sends.closed();
@@ -356,6 +357,7 @@ fn hogs() -> (std::sync::mpsc::Sender<()>, JoinSet<()>) {
 
 #[test]
 fn what_is_polled_and_given_up_leaves_nothing_behind() {
+    let _alone = crate::alone();
     // A goroutine polls as often as it likes.
     let runtime = Runtime::builder().procs(2).build().expect("a runtime");
     let failed = LEAVES.iter().filter(|&&(_, gives_up)| runtime.go(gives_up).join().is_err());

@@ -10,6 +10,13 @@ mod ready;
 #[cfg(target_os = "linux")]
 mod sources;
 
+/// One test at a time: the bytes that are in use are counted for the whole process.
+#[cfg(target_os = "linux")]
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 /// What polls a future of the caller's, or one that stands in a list under its own name.
 #[cfg(target_os = "linux")]
 const COMPOSED: &[&str] = &[

@@ -372,6 +372,7 @@ leaves! {
     "sync/semaphore acquire_many_owned": { let semaphore = Arc::new(Semaphore::new(2)); } drop(semaphore.clone().acquire_many_owned(2).await);
     "sync/semaphore acquire_owned": { let semaphore = Arc::new(Semaphore::new(1)); } drop(semaphore.clone().acquire_owned().await);
     "sync/wait_group Future for Waiting": { let group = WaitGroup::new(); } group.wait().await;
+    "sync/notify Future for OwnedNotified": { let notify = Arc::new(Notify::new()); } { notify.notify_one(); notify.clone().notified_owned().await };
     "sync/set_once wait": { let set = spinpark::sync::SetOnce::from(1); } set.wait().await;
     "sync/watch Future for Changed": { let (_sends, mut receives) = watch::channel(1); } { receives.mark_changed(); receives.changed().await };
     "sync/watch Future for SenderClosed": { let (sends, receives) = watch::channel(1); drop(receives); } sends.closed().await;
@@ -397,6 +398,7 @@ fn end_standard_input() {
 
 /// Runs each loop by `run`. It ends, and lets others run each time that it has done as much as a task may.
 fn lets_others_run(run: impl Fn(&Runtime, Pin<Box<dyn Future<Output = ()> + Send>>) -> bool) {
+    let _alone = crate::alone();
     end_standard_input();
     let runtime = Runtime::builder().procs(1).build().expect("a runtime");
     let failed = LEAVES.iter().filter(|&&(_, of_loop)| {
@@ -462,6 +464,7 @@ mod what_is_polled_behind_a_loop_that_never_ends {
 
     #[test]
     fn has_its_turn() {
+        let _alone = crate::alone();
         let runtime = Runtime::builder().procs(1).build().expect("a runtime");
         for n in 0..behind().len() {
             runtime.spawn(or(hot(), behind().swap_remove(n))).join().expect("it has its turn in a task");

@@ -64,6 +64,7 @@ fn leaves() -> BTreeSet<String> {
 
 /// `listed` are those that the sources have, no more and no fewer.
 fn holds<'a>(listed: impl IntoIterator<Item = &'a str>) {
+    let _alone = crate::alone();
     let (listed, leaves) = (listed.into_iter().map(str::to_owned).collect::<BTreeSet<_>>(), leaves());
     let missing: Vec<_> = leaves.difference(&listed).collect();
     let gone: Vec<_> = listed.difference(&leaves).collect();

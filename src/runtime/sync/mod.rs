@@ -63,6 +63,7 @@ pub mod chan;
 mod cond;
 mod coop;
 mod locks;
+mod mapped;
 mod notify;
 pub mod oneshot;
 mod owned;
@@ -84,7 +85,8 @@ pub use barrier::{Barrier, BarrierWait, BarrierWaitResult};
 pub use cond::{Cond, CondWait};
 pub use coop::Turn;
 pub use locks::{Lock, Mutex, OnceCell};
-pub use notify::{Notified, Notify};
+pub use mapped::{MapMutexGuard, MappedMutexGuard, RwLockMappedReadGuard, RwLockMappedWriteGuard};
+pub use notify::{Notified, Notify, OwnedNotified};
 pub use owned::LockOwned;
 pub use rw_lock::{
     OwnedRwLockReadGuard, OwnedRwLockWriteGuard, Read, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, Write,

@@ -4,11 +4,12 @@ use crate::runtime::exec::yielding::Leaf;
 use crate::runtime::host::cores::{Cores, CoresLock};
 use crate::runtime::sync::waking::Lender;
 use crate::runtime::task_waker::TaskWaker;
-use crate::waits::notify::{self, State};
+use crate::waits::notify::{self, PutAway, State};
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
+use std::sync::Arc;
 
 /// Tells one task, or all that wait, that something has happened; what has, it does not say. Go: a channel with room for one
 /// `struct{}`, and one that is closed.
@@ -87,6 +88,27 @@ impl Notify {
     /// ```
     pub fn notified(&self) -> Notified<'_> {
         Notified { notified: self.0.notified(), leaf: Leaf::new() }
+    }
+
+    /// As [`notified`](Notify::notified), with a future that keeps the `Notify` alive: it may be kept in a struct, or go along with a task.
+    ///
+    /// # Cancel safety
+    /// As [`notified`](Notify::notified)'s.
+    ///
+    /// ```
+    /// use spinpark::sync::Notify;
+    /// use std::sync::Arc;
+    ///
+    /// # spinpark::run(async {
+    /// let notify = Arc::new(Notify::new());
+    /// let task = spinpark::spawn(Arc::clone(&notify).notified_owned());
+    /// notify.notify_waiters(); // the wait is created, though the task may not have run yet
+    /// task.await.expect("no panic");
+    /// # });
+    /// ```
+    pub fn notified_owned(self: Arc<Self>) -> OwnedNotified {
+        let put_away = Some(self.0.notified().put_away());
+        OwnedNotified { notify: self, put_away, leaf: Leaf::new() }
     }
 
     /// Ends the wait of the task that has waited longest. If none waits, leaves a permit for the next; two are one. From any
@@ -172,4 +194,66 @@ impl fmt::Debug for Notified<'_> {
     }
 }
 
+/// What [`Notify::notified_owned`] returns.
+#[must_use = "a future does nothing until it is awaited"]
+pub struct OwnedNotified {
+    notify: Arc<Notify>,
+    /// `None` while it is polled.
+    put_away: Option<PutAway>,
+    leaf: Leaf,
+}
+
+impl OwnedNotified {
+    fn resumed<R>(
+        notify: &Notify,
+        put_away: &mut Option<PutAway>,
+        f: impl FnOnce(&mut notify::Notified<'_, Cores, TaskWaker>) -> R,
+    ) -> R {
+        let mut notified = notify.0.resumed(put_away.take().expect("notify: a wait was put away"));
+        let result = f(&mut notified);
+        *put_away = Some(notified.put_away());
+        result
+    }
+
+    /// As [`Notified::enable`].
+    ///
+    /// ```
+    /// # spinpark::run(async {
+    /// let notify = std::sync::Arc::new(spinpark::sync::Notify::new());
+    /// let mut notified = std::pin::pin!(notify.clone().notified_owned());
+    /// assert!(!notified.as_mut().enable()); // waits from here on
+    /// notify.notify_one();
+    /// notified.await;
+    /// # });
+    /// ```
+    pub fn enable(mut self: Pin<&mut Self>) -> bool {
+        let OwnedNotified { notify, put_away, .. } = &mut *self;
+        Self::resumed(notify, put_away, |notified| notified.enable())
+    }
+}
+
+impl Future for OwnedNotified {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let OwnedNotified { notify, put_away, leaf } = &mut *self;
+        leaf.poll(cx, "sync.Notify.Notified", |cx| {
+            Self::resumed(notify, put_away, |notified| notified.poll(&mut Lender::new(cx.waker())))
+        })
+    }
+}
+
+impl Drop for OwnedNotified {
+    fn drop(&mut self) {
+        drop(self.put_away.take().map(|put_away| self.notify.0.resumed(put_away)));
+    }
+}
+
+impl fmt::Debug for OwnedNotified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedNotified").finish_non_exhaustive()
+    }
+}
+
 static_assertions::assert_impl_all!(Notified<'static>: Send, Sync, Unpin);
+static_assertions::assert_impl_all!(OwnedNotified: Send, Sync, Unpin);

@@ -135,12 +135,24 @@ impl<H: Host, W: Waker + Send + 'static> Notify<H, W> {
     pub fn notified(&self) -> Notified<'_, H, W> {
         Notified { notify: self, round: self.with(|state| state.rounds()), place: Place::new(), is_over: false }
     }
+
+    /// A wait that was [put away](Notified::put_away) here: it goes on, or is dropped.
+    pub fn resumed(&self, PutAway { round, place, is_over }: PutAway) -> Notified<'_, H, W> {
+        Notified { notify: self, round, place, is_over }
+    }
 }
 
 impl<H: Host, W: Waker + Send + 'static> Default for Notify<H, W> {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// A wait without its [`Notify`].
+pub struct PutAway {
+    round: u64,
+    place: Place,
+    is_over: bool,
 }
 
 /// A wait. Dropped after it was chosen, and before it was polled again, it notifies the next.
@@ -151,8 +163,9 @@ impl<H: Host, W: Waker + Send + 'static> Default for Notify<H, W> {
 /// let (notify, mut task) = (Notify::<Os, Task>::new(), Task::default());
 /// let mut wait = notify.notified();
 /// assert!(!wait.enable()); // it waits from now on
+/// let put_away = wait.put_away(); // without its borrow of `notify`
 /// notify.notify_one();
-/// assert!(wait.poll(&mut task).is_ready());
+/// assert!(notify.resumed(put_away).poll(&mut task).is_ready());
 /// # }
 /// ```
 pub struct Notified<'a, H: Host, W: Waker + Send + 'static> {
@@ -164,6 +177,12 @@ pub struct Notified<'a, H: Host, W: Waker + Send + 'static> {
 }
 
 impl<H: Host, W: Waker + Send + 'static> Notified<'_, H, W> {
+    /// What is left of it without the borrow. It is to be [resumed](Notify::resumed) there: to go on, or to be dropped.
+    #[must_use = "it may hold its place in the queue"]
+    pub fn put_away(mut self) -> PutAway {
+        PutAway { round: self.round, place: core::mem::replace(&mut self.place, Place::new()), is_over: self.is_over }
+    }
+
     /// Is it over? If not it waits, by the lender's waker. Over once, it stays so.
     pub fn poll(&mut self, lender: &mut impl Lender<Waker = W>) -> Poll<()> {
         if self.is_over {

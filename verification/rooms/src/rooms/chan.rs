@@ -46,7 +46,7 @@ pub enum Op {
     DropReceiver,
     /// How does it look?
     Look,
-    /// Holds so many slots, if they are free. This and what follows is of the room [`permits`](super::permits).
+    /// Holds so many slots, if they are free. This and what follows is of the room [`permits`].
     TryReserve(usize),
     /// Holds a slot.
     Reserve,

@@ -7,7 +7,7 @@ use crate::host::RoomHost;
 use crate::room::{Begun, CallId, Does, Effects, Real, Room, Spec, Wait, Waiting};
 use crate::values::Maker;
 use crate::wakers::{Lends, Wakes};
-use kernel::waits::notify::{Notified, Notify};
+use kernel::waits::notify::{Notified, Notify, PutAway};
 use std::task::Poll;
 
 /// The room.
@@ -60,20 +60,41 @@ impl<H: RoomHost> Real<Notifies, H> for Notify<H, Wakes<H>> {
         match op {
             Op::One => Begun::Over(self.notify_one()),
             Op::All => Begun::Over(self.notify_waiters()),
-            Op::Notified => Begun::Waits(Box::new(self.notified())),
+            Op::Notified => Begun::Waits(Box::new(Waits { notify: self, put_away: Some(self.notified().put_away()) })),
         }
     }
 }
 
-impl<H: RoomHost> Wait<H, ()> for Notified<'_, H, Wakes<H>> {
+/// A wait that is put away between its polls, as one that owns its `Notify`.
+struct Waits<'a, H: RoomHost> {
+    notify: &'a Notify<H, Wakes<H>>,
+    put_away: Option<PutAway>,
+}
+
+impl<'a, H: RoomHost> Waits<'a, H> {
+    fn with<R>(&mut self, f: impl FnOnce(&mut Notified<'a, H, Wakes<H>>) -> R) -> R {
+        let mut notified = self.notify.resumed(self.put_away.take().expect("it is there between polls"));
+        let result = f(&mut notified);
+        self.put_away = Some(notified.put_away());
+        result
+    }
+}
+
+impl<H: RoomHost> Wait<H, ()> for Waits<'_, H> {
     fn poll(&mut self, lender: &mut Lends<H>) -> Poll<()> {
-        Notified::poll(self, lender)
+        self.with(|notified| notified.poll(lender))
     }
     fn enable(&mut self) -> Option<()> {
-        Notified::enable(self).then_some(())
+        self.with(Notified::enable).then_some(())
     }
     fn stays_over(&mut self, lender: &mut Lends<H>) -> bool {
-        Notified::enable(self) && Notified::poll(self, lender).is_ready()
+        self.with(|notified| notified.enable() && notified.poll(lender).is_ready())
+    }
+}
+
+impl<H: RoomHost> Drop for Waits<'_, H> {
+    fn drop(&mut self) {
+        drop(self.put_away.take().map(|put_away| self.notify.resumed(put_away)));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Slots of a channel that are held by permits: the source of [`chan`](super::chan), and its specification.
+//! Slots of a channel that are held by permits: the source of [`chan`], and its specification.
 //!
 //! Invariant 129: a slot that is held is taken by no send and no other reservation; it is used, or goes to the first that waits;
 //! those that send and those that reserve are served in FIFO order; a value is sent by it also after the close, and until then no receive
@@ -133,7 +133,7 @@ impl<H: RoomHost> Wait<H, Answer> for Reserving<'_, H> {
     }
 }
 
-/// The list of [`chan`](super::chan), of a channel some of whose slots are held.
+/// The list of [`chan`], of a channel some of whose slots are held.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Slots(List);
 

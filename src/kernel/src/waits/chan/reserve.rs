@@ -55,22 +55,28 @@ impl<'a, P: Parts> Reserve<'a, P> {
     /// Goes on with it; waits by the lender's waker if it has to. Ready, the caller holds the slot.
     pub fn poll(&mut self, lender: &mut impl Lender<Waker = P::Waker>) -> Poll<Reserved> {
         loop {
-            if let Some(key) = self.waiter {
-                match self.channel.goes_on(key, lender) {
-                    Some(true) => return Poll::Pending,
-                    Some(false) => lender.prepare(),
-                    None => return Poll::Ready(self.get_up(key)),
-                }
-                continue;
+            match self.step(lender) {
+                Some(polled) => return polled,
+                None => lender.prepare(),
             }
-            match self.channel.with(|state| Self::reserve_or_wait(state, lender)) {
-                Tried::Over(reserved) => return Poll::Ready(reserved),
-                Tried::Waits(key) => {
-                    self.waiter = Some(key);
-                    return Poll::Pending;
-                }
-                Tried::NeedsCopy => lender.prepare(),
+        }
+    }
+
+    /// `None`: it needs a copy of the waker.
+    fn step(&mut self, lender: &mut impl Lender<Waker = P::Waker>) -> Option<Poll<Reserved>> {
+        if let Some(key) = self.waiter {
+            return match self.channel.goes_on(key, lender) {
+                Some(goes_on) => goes_on.then_some(Poll::Pending),
+                None => Some(Poll::Ready(self.get_up(key))),
+            };
+        }
+        match self.channel.with(|state| Self::reserve_or_wait(state, lender)) {
+            Tried::Over(reserved) => Some(Poll::Ready(reserved)),
+            Tried::Waits(key) => {
+                self.waiter = Some(key);
+                Some(Poll::Pending)
             }
+            Tried::NeedsCopy => None,
         }
     }
 
