@@ -3,9 +3,7 @@
 //! An operation takes fresh Gs in and lets some come out: those taken, and those refused. Gs are numbers, given out in
 //! sequence. So one comparison fits all: the same Gs, in the same order, and the same state to be seen from outside.
 
-pub mod global;
 pub mod idle;
-pub mod local;
 pub mod ring;
 pub mod sched;
 
@@ -58,30 +56,6 @@ where
     same("draining", "leaves", oracle.state(), subject.state())
 }
 
-/// Does `ops` to one subject, and looks only at the sum: each G that went in comes out once. Needs no reference model.
-///
-/// # Errors
-/// The G that was lost, or that came out twice, or that never went in.
-pub fn each_comes_out_once<S: Subject>(subject: &mut S, ops: &[S::Op]) -> Result<(), Broken> {
-    let mut next = 1;
-    let mut out = Vec::new();
-    for &op in ops {
-        let gs = next..next + op.fresh() as u64;
-        next = gs.end;
-        out.extend(subject.apply(op, gs));
-    }
-    out.extend(subject.drain());
-    out.sort_unstable();
-    for (g, found) in (1..next).zip(&out) {
-        if *found > g {
-            return Err(Broken::because(format_args!("G{g} was lost")));
-        } else if *found < g {
-            return Err(Broken::because(format_args!("G{found} came out twice")));
-        }
-    }
-    same("in the end", "gives", (next - 1) as usize, out.len())
-}
-
 fn same<T: Debug + PartialEq>(when: impl ToString, verb: &str, expected: T, found: T) -> Result<(), Broken> {
     if expected == found {
         return Ok(());
@@ -96,6 +70,6 @@ pub fn g(number: u64) -> G {
 }
 
 /// The numbers of these Gs; of a ticket, its M's.
-fn numbers(gs: impl IntoIterator<Item = G>) -> Vec<u64> {
+pub fn numbers(gs: impl IntoIterator<Item = G>) -> Vec<u64> {
     gs.into_iter().map(|g| g.bound().map_or(g.id(), |m| u64::from(m.0))).collect()
 }

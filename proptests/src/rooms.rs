@@ -1,11 +1,9 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
-pub mod globq;
 pub mod handoff;
 pub mod idle;
 pub mod locked;
 pub mod netpoll;
-pub mod queue;
 pub mod queue_of_values;
 pub mod resize;
 pub mod role;
@@ -25,9 +23,6 @@ use spinpark_verification::engines::{Engine, Outcome};
 
 /// Every room, in reading order.
 pub static ALL: &[Entry] = &[
-    Entry::of::<queue::Ring>(),
-    Entry::of::<queue::Local>(),
-    Entry::of::<globq::Global>(),
     Entry::of::<idle::Idle>(),
     Entry::of::<spinning::Spinning>(),
     Entry::of::<spinning::Duel>(),

@@ -11,7 +11,6 @@ mod fuzz_cli;
 mod globq;
 mod idle;
 mod linear;
-mod linearizable;
 mod lists;
 mod local;
 mod locked;

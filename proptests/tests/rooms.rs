@@ -73,9 +73,6 @@ macro_rules! rooms {
 }
 
 rooms! {
-    runq: "runq",
-    local: "local",
-    globq: "globq",
     idle: "idle",
     spinning: "spinning",
     duel: "duel",
@@ -116,10 +113,9 @@ const MODELS_ALONE: [&str; 10] = [
 /// A variant that random programs do not find in time, and models do: two cases that are served show if both have sent, which is rare.
 const OUT_OF_REACH: [&str; 1] = ["select-each-case-has-a-claim"];
 
-/// Variants of two lines that each die of a model, and that no room's random programs have been asked for.
-const NOT_ASKED: [&str; 6] = [
-    "runq-owner-gives-up",
-    "runq-thief-gives-up",
+/// Variants that each die of a model, and that no room's random programs have been asked for.
+const NOT_ASKED: [&str; 5] = [
+    "runq-cursors-of-two-bits",
     "spinning-counts-itself-early",
     "spinning-trusts-a-request-of-later",
     "safepoint-keeps-the-function",

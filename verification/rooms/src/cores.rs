@@ -1,5 +1,6 @@
 //! Real threads: the same programs, judged by the same oracle. What ended before is told by one counter of the machine.
 
+use crate::explore;
 use crate::host::RoomHost;
 use crate::play::Stage;
 use crate::program::Program;
@@ -254,4 +255,28 @@ pub fn run<R: Room, I: Real<R, Cores>>(program: &Arc<Program<R>>, seed: u64) -> 
         let panics = threads.into_iter().filter_map(|thread| thread.join().err());
         panics.fold(judged, |_, panic| Err(format!("{}\n{program}", rc11::engine::panic_text(&*panic))))
     })
+}
+
+/// Runs `programs` programs of each of some shapes against `I`, spread over all that use only operations that are tried.
+///
+/// # Errors
+/// Why the specification does not explain one; or that no thread ever slept, though the room has waits.
+pub fn run_some<R: Room, I: Real<R, Cores>>(programs: usize, is_tried: impl Fn(&R::Op) -> bool) -> Result<(), String> {
+    let mut slept = 0;
+    // Of one, of two and of three threads.
+    for shape in [2, 3, 5, 6] {
+        let all = explore::programs::<R>(shape);
+        let is_tried = |program: &&Arc<Program<R>>| {
+            program.threads.iter().all(|thread| thread.steps.iter().all(|step| is_tried(&step.op)))
+        };
+        let tried: Vec<_> = all.iter().filter(is_tried).collect();
+        for (n, program) in tried.iter().step_by((tried.len() / programs).max(1)).enumerate() {
+            slept += run::<R, I>(program, n as u64)?.1;
+        }
+    }
+    let has_waits = |role| R::may(role, &[]).into_iter().any(|op| !R::waits(op).is_empty());
+    if slept == 0 && R::roles().into_iter().any(has_waits) {
+        return Err(String::from("no thread ever slept: the programs are too small"));
+    }
+    Ok(())
 }

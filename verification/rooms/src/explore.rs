@@ -1,10 +1,11 @@
 //! Every program of a shape in every way that RC11 allows, and the set of what may come of it.
 
+use crate::cores;
 use crate::host::{Rc11, RoomHost};
 use crate::play;
-use crate::program::{Program, Shape, of_focus, of_shape};
+use crate::program::{Chosen, Program, Shape, of_focus, of_shape};
 use crate::room::Room;
-use rc11::engine::{Config, Report};
+use rc11::engine::{Config, Counterexample, Report};
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -86,6 +87,11 @@ pub fn explore<R: Room>(program: &Arc<Program<R>>, executions: Option<u64>, seed
     rc11::engine::explore(&config, body, |_| ())
 }
 
+/// Why an execution failed.
+fn sentence(found: &Counterexample) -> String {
+    found.failure.why.sentence(&found.graph, |thread| format!("thread {thread}"))
+}
+
 /// What came of the programs of one shape.
 #[derive(Debug, Clone, Default)]
 pub struct Swept {
@@ -117,7 +123,7 @@ pub fn sweep<R: Room>(n: usize, goes_on: bool, only: &dyn Fn(&Program<R>) -> boo
         }
         if let Some(found) = &report.failure {
             swept.failed += 1;
-            let why = found.failure.why.sentence(&found.graph, |thread| format!("thread {thread}"));
+            let why = sentence(found);
             swept.failure.get_or_insert(format!("{why}\n(program {nth}, execution {})", report.tally.executions));
             if !goes_on {
                 break;
@@ -141,6 +147,10 @@ pub struct Declared {
     pub focuses: fn() -> usize,
     /// Explores the programs number `n`; goes on after one that fails; only those whose text contains this.
     pub sweep: fn(usize, bool, &str) -> Swept,
+    /// Plays so many executions, drawn at random, of the program that these numbers choose. Why it fails.
+    pub sample: fn(&Chosen, u64) -> Option<String>,
+    /// [`cores::run_some`] of so many programs of each shape, against the room's source.
+    pub run_on_cores: fn(usize) -> Result<(), String>,
 }
 
 impl Declared {
@@ -152,6 +162,11 @@ impl Declared {
             programs: |n| programs::<R>(n).len(),
             focuses: || R::focuses().len(),
             sweep: |n, goes_on, text| sweep::<R>(n, goes_on, &|program| program.to_string().contains(text)),
+            sample: |chosen, executions| {
+                let program = Arc::new(crate::program::chosen::<R>(chosen)?);
+                explore(&program, Some(executions), Some(1)).failure.map(|found| sentence(&found))
+            },
+            run_on_cores: |programs| cores::run_some::<R, R::Real<cores::Cores>>(programs, |_| true),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! It is if there is an order of all calls, or of the steps of those that take several, in which
 //! 1. each call comes after the calls that happen before it, and the specification answers what was answered;
-//! 2. what an answer says has happened is seen by the caller;
+//! 2. what an answer says has happened is seen by the caller, and what it says has not had not ended before;
 //! 3. as many values are dropped in each call as the specification says, and as many are left;
 //! 4. a wait is woken once if it went on and is over, and not at all if it did not, or is not;
 //! 5. each waker of a wait that is over or given up was woken or forgotten, but for those that the specification has;
@@ -139,13 +139,17 @@ impl<R: Room> Search<'_, R> {
             }
         }
         let (mut next, mut effects) = (spec.clone(), Effects::default());
-        let answer = next.step(id, call.does, &mut effects);
+        let answer = next.step_to(id, call.does, call.answer.as_ref(), &mut effects);
         if answer != call.answer {
             return self.stops(done, || format!("{} {:?}: {:?}, and not {answer:?}", name(), call.does, call.answer));
         }
         if R::Spec::COUNTS_DROPS && effects.drops != call.drops {
             let drops = effects.drops;
             return self.stops(done, || format!("{} drops {} values, and not {drops}", name(), call.drops));
+        }
+        if let Some(missed) = effects.misses.iter().find(|missed| call.after[missed.thread] > missed.nth) {
+            let CallId { thread, nth } = *missed;
+            return self.stops(done, || format!("{} answers as if {thread}.{nth} had not been", name()));
         }
         let unseen = effects.sees.iter().find(|seen| seen.thread != id.thread && call.seen[seen.thread] <= seen.nth);
         match unseen {

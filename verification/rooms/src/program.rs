@@ -180,3 +180,23 @@ pub fn of_focus<R: Room>(n: usize) -> Vec<Program<R>> {
     all.retain(focus.is_played);
     all
 }
+
+/// A program as numbers, each of which chooses among what there is: of the room's sizes, and of each thread a role and its steps.
+pub type Chosen = (usize, Vec<(usize, Vec<usize>)>);
+
+/// The program that these numbers choose, if it is worth it.
+pub fn chosen<R: Room>((setup, threads): &Chosen) -> Option<Program<R>> {
+    let (setups, roles) = (R::setups(), R::roles());
+    let thread = |(role, steps): &(usize, Vec<usize>)| {
+        let mut thread = Thread::<R> { role: roles[role % roles.len()], steps: Vec::new() };
+        for chosen in steps {
+            let nexts = nexts::<R>(thread.role, &thread.steps);
+            if let Some(step) = nexts.get(chosen % nexts.len().max(1)) {
+                thread.steps.push(*step);
+            }
+        }
+        thread
+    };
+    let program = Program { setup: setups[setup % setups.len()], threads: threads.iter().map(thread).collect() };
+    R::is_worth_it(&program.roles()).then_some(program)
+}

@@ -65,7 +65,7 @@ pub trait Room: Sized + 'static {
     /// The room's source.
     type Real<H: RoomHost>: Real<Self, H>;
 
-    /// The room's name, most often that of its file below `waits`.
+    /// The room's name, most often that of its file below `waits` or `queues`.
     const NAME: &'static str;
     /// What its source is called there, if it is not the room's alone.
     const SOURCE: &'static str = Self::NAME;
@@ -109,6 +109,8 @@ impl<R: Room> Focus<R> {
 pub struct Effects {
     /// Calls that must happen before the end of this one: all that was done before them is seen after it.
     pub sees: Vec<CallId>,
+    /// Calls that must not have ended before this one begins: it answers as if they had not been.
+    pub misses: Vec<CallId>,
     /// How many values are dropped.
     pub drops: usize,
 }
@@ -124,6 +126,16 @@ pub trait Spec<R: Room>: Clone + Eq + Hash + 'static {
     /// A call. `None`: the wait was created, goes on, or was dropped without an answer. A wait whose poll would be answered must
     /// not sleep.
     fn step(&mut self, me: CallId, does: Does<R::Op>, effects: &mut Effects) -> Option<R::Answer>;
+    /// The same, where `answer` is one of several that may be given: a guess may be of a moment ago.
+    fn step_to(
+        &mut self,
+        me: CallId,
+        does: Does<R::Op>,
+        _answer: Option<&R::Answer>,
+        effects: &mut Effects,
+    ) -> Option<R::Answer> {
+        self.step(me, does, effects)
+    }
     /// What the call does under an earlier lock than that of its [step](Spec::step). Asked again after that; `None`: its step is next.
     fn step_before(&self, _me: CallId, _does: Does<R::Op>) -> Option<Self> {
         None

@@ -75,9 +75,15 @@ pub const CHAN: &[Model] = models!("chan", rooms::chan::Chans, invariants: [90, 
         "a_send_that_waits_is_overtaken" => 10, "a_send_is_let_in" => 11]);
 /// A condition variable.
 pub const COND: &[Model] = models!("cond", rooms::cond::Conds, invariants: [98], focuses: ["three_wait" => 7]);
+/// The global queue.
+pub const GLOBQ: &[Model] =
+    models!("globq", rooms::globq::GlobQueues, invariants: [1, 2, 26, 30], focuses: ["four_in_a_row" => 7]);
 /// Tasks that are joined.
 pub const JOIN_SET: &[Model] =
     models!("join_set", rooms::join_set::JoinSets, invariants: [107], focuses: ["three_beside_one" => 7]);
+/// `runnext` and the ring of a P.
+pub const LOCAL: &[Model] = models!("local", rooms::local::Locals, invariants: [1, 2, 8, 9, 10],
+    focuses: ["six_in_a_row" => 7, "three_beside_one" => 8]);
 /// `Notify`.
 pub const NOTIFY: &[Model] = models!("notify", rooms::notify::Notifies, invariants: [111, 112], focuses: []);
 /// One value.
@@ -85,6 +91,9 @@ pub const ONESHOT: &[Model] = models!("oneshot", rooms::oneshot::Oneshots, invar
 /// Slots of a channel that are held.
 pub const PERMITS: &[Model] =
     models!("permits", rooms::permits::Permits, invariants: [90, 91, 92, 94, 129], focuses: ["the_last_receiver" => 7]);
+/// The ring of a P.
+pub const RUNQ: &[Model] = models!("runq", rooms::runq::RunQueues, invariants: [1, 2, 7, 9],
+    focuses: ["five_in_a_row" => 7, "three_beside_one" => 8]);
 /// Permits.
 pub const SEMAPHORE: &[Model] =
     models!("semaphore", rooms::semaphore::Semaphores, invariants: [125, 126], focuses: ["three_wait" => 7]);

@@ -14,7 +14,7 @@
 //! **Bounded overtaking.** At most K dispatches in a row come from `runnext` while the ring holds a G. So a G at
 //! position d of the ring is dispatched, here or by a thief, after at most (d+1)(K+1) local dispatches.
 //!
-//! Checked by: verification/src/models/local.rs, proptests/tests/local.rs, proptests/tests/turn.rs
+//! Checked by: verification/rooms/src/rooms/local.rs, verification/src/models/local.rs, proptests/tests/local.rs, proptests/tests/turn.rs
 
 use crate::host::Host;
 use crate::queues::runnext::RunNext;

@@ -49,7 +49,7 @@
 //! # }
 //! ```
 //!
-//! Checked by: verification/src/models/runq.rs
+//! Checked by: verification/rooms/src/rooms/runq.rs, verification/src/models/runq.rs
 
 use crate::host::Host;
 use crate::queues::runq::{Capacity, Full, RunQueue, Spilled};

@@ -8,7 +8,7 @@
 //! Pair `slot`: a thread that sees the slot full sees what the owner did before it filled the slot; a thread that sees it
 //! emptied sees what the owner had done before it emptied the slot (an emptiness test depends on that, golang/go #10573).
 //!
-//! Checked by: verification/src/models/local.rs
+//! Checked by: verification/src/models/local.rs, verification/rooms/src/rooms/local.rs
 
 use crate::atomic::Atomic;
 use crate::host::Host;

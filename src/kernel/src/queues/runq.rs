@@ -18,7 +18,7 @@
 //! `2^BITS`; the slot is the cursor modulo the capacity. Models use a few bits to meet the wrap; with too few, a thief
 //! that sleeps through a whole round takes a G twice (tokio #5041), which is why production has 32.
 //!
-//! Checked by: verification/src/models/runq.rs
+//! Checked by: verification/rooms/src/rooms/runq.rs, verification/src/models/runq.rs
 
 use crate::atomic::Atomic;
 use crate::host::Host;

@@ -5,27 +5,33 @@ pub mod broadcast;
 pub mod cancellation;
 pub mod chan;
 pub mod cond;
+pub mod globq;
 pub mod join_set;
+pub mod local;
 pub mod notify;
 pub mod oneshot;
 pub mod permits;
+pub mod runq;
 pub mod semaphore;
 pub mod wait_group;
 pub mod watch;
 
 use crate::explore::Declared;
 
-/// Every room.
-pub const ROOMS: &[Declared] = &[
+/// Every room. A static: their programs are compiled here, once.
+pub static ROOMS: &[Declared] = &[
     Declared::of::<barrier::Barriers>(),
     Declared::of::<broadcast::Broadcasts>(),
     Declared::of::<cancellation::Cancellations>(),
     Declared::of::<chan::Chans>(),
     Declared::of::<cond::Conds>(),
+    Declared::of::<globq::GlobQueues>(),
     Declared::of::<join_set::JoinSets>(),
+    Declared::of::<local::Locals>(),
     Declared::of::<notify::Notifies>(),
     Declared::of::<oneshot::Oneshots>(),
     Declared::of::<permits::Permits>(),
+    Declared::of::<runq::RunQueues>(),
     Declared::of::<semaphore::Semaphores>(),
     Declared::of::<wait_group::WaitGroups>(),
     Declared::of::<watch::Watches>(),

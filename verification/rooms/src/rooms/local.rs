@@ -1,0 +1,262 @@
+//! The queues of a P as one: `runnext`, and the ring behind it.
+//!
+//! Invariants 1, 2, 8, 9 and 10: each G is taken once, with all that was done before it was put; `runnext` comes first, but for at most
+//! so many times in a row while the ring holds a G; a full ring spills its older half and the G that did not fit; the queues look
+//! empty only if there was a moment at which they were.
+
+use super::runq::{g, number};
+use crate::host::RoomHost;
+use crate::room::{Begun, CallId, Does, Effects, Focus, Real, Room, Spec, Waiting};
+use crate::values::Maker;
+use kernel::queues::local::LocalQueue;
+use kernel::queues::runq::Capacity;
+use kernel::types::p::Turn;
+use std::collections::VecDeque;
+
+/// The room.
+#[derive(Debug)]
+pub struct Locals;
+
+/// How large the ring is, and how many Gs it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setup {
+    /// Of the ring.
+    pub capacity: usize,
+    /// Gs in it.
+    pub held: usize,
+    /// At most so many in a row come from `runnext` while the ring holds a G.
+    pub at_most: u32,
+}
+
+/// Is a thread the owner, or a thief?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// It puts and gets.
+    Owner,
+    /// It steals, and asks.
+    Thief,
+}
+
+/// What a thread does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Op {
+    /// Appends one.
+    Put,
+    /// Makes one the next; the one before is appended.
+    PutNext,
+    /// Takes the next.
+    Get,
+    /// Takes half of the ring.
+    Steal,
+    /// The same, and the next if the ring is empty.
+    StealNext,
+    /// Is there none?
+    IsEmpty,
+}
+
+/// What a call returns. Gs are numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// It was put, and these were spilled.
+    Spilled(Vec<u64>),
+    /// It was taken, after so many dispatches; or there was none.
+    Got(Option<u64>, u32),
+    /// They were taken.
+    Stole(Vec<u64>),
+    /// There is none.
+    Empty(bool),
+}
+
+impl Room for Locals {
+    type Setup = Setup;
+    type Role = Role;
+    type Op = Op;
+    type Answer = Answer;
+    type Spec = SlotAndList;
+    type Real<H: RoomHost> = Queues<H>;
+
+    const NAME: &'static str = "local";
+
+    fn setups() -> Vec<Setup> {
+        [(2, 0, 1), (2, 1, 0), (4, 4, 1)].map(|(capacity, held, at_most)| Setup { capacity, held, at_most }).to_vec()
+    }
+    fn roles() -> Vec<Role> {
+        vec![Role::Owner, Role::Thief]
+    }
+    fn may(role: Role, _: &[Op]) -> Vec<Op> {
+        match role {
+            Role::Owner => vec![Op::Put, Op::PutNext, Op::Get],
+            Role::Thief => vec![Op::Steal, Op::StealNext, Op::IsEmpty],
+        }
+    }
+    fn waits(_: Op) -> &'static [Waiting] {
+        &[]
+    }
+    fn is_worth_it(roles: &[Role]) -> bool {
+        roles.iter().filter(|role| **role == Role::Owner).count() < 2
+    }
+    /// The owner alone, for longer. And beside one thief.
+    fn focuses() -> Vec<Focus<Self>> {
+        let owner_first = |program: &crate::program::Program<Self>| program.threads[0].role == Role::Owner;
+        vec![
+            Focus::new(&[6], |role, _, _| role == Role::Owner),
+            Focus { lens: &[3, 1], has: |_, _, _| true, is_played: owner_first },
+        ]
+    }
+}
+
+/// The kernel's.
+pub struct Queues<H: RoomHost> {
+    queue: LocalQueue<H, 4>,
+    capacity: Capacity,
+    at_most: u32,
+}
+
+impl<H: RoomHost> Real<Locals, H> for Queues<H> {
+    /// The owner's turns.
+    type Hand = Turn;
+    fn new(Setup { capacity, held, at_most }: Setup, _: &[Role]) -> Self {
+        let capacity = Capacity::new(capacity).expect("a power of two");
+        let queue = LocalQueue::new(capacity);
+        assert_eq!(queue.put_batch(&mut (1..=held as u64).map(g)), held, "they fit");
+        Queues { queue, capacity, at_most }
+    }
+    fn hand(&self, _: Role) -> Turn {
+        Turn::default()
+    }
+    fn begin<'a>(&'a self, turn: &'a mut Turn, op: Op, values: &Maker<H>) -> Begun<'a, H, Answer> {
+        let steal = |and_next: bool| {
+            let mine = LocalQueue::new(self.capacity);
+            let (first, n) = self.queue.steal_some(&mine, and_next, || ()).map_or((None, 0), |(g, n)| (Some(g), n));
+            let all: Vec<u64> = first.into_iter().chain(mine.drain()).map(number).collect();
+            assert_eq!(all.len(), n, "it counts what it stole");
+            Answer::Stole(all)
+        };
+        let mut spilled = Vec::new();
+        Begun::Over(match op {
+            Op::Put => {
+                self.queue.put(g(values.number()), |half, last| spilled.extend(half.chain([last]).map(number)));
+                Answer::Spilled(spilled)
+            }
+            Op::PutNext => {
+                self.queue.put_next(g(values.number()), |half, last| spilled.extend(half.chain([last]).map(number)));
+                Answer::Spilled(spilled)
+            }
+            Op::Get => {
+                let got = self.queue.get(turn, self.at_most).map(number);
+                Answer::Got(got, turn.dispatches())
+            }
+            Op::Steal => steal(false),
+            Op::StealNext => steal(true),
+            Op::IsEmpty => Answer::Empty(self.queue.is_empty()),
+        })
+    }
+}
+
+/// A G, and the call that put it.
+type Item = (u64, Option<CallId>);
+
+/// A slot, a list, and what the owner has in its hand.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SlotAndList {
+    /// How many Gs the list holds at most, and how many in a row come from the slot.
+    setup: (usize, u32),
+    next: Option<Item>,
+    list: VecDeque<Item>,
+    /// What was displaced and is not in the list yet, if the owner has come so far.
+    hand: Option<Option<Item>>,
+    /// How many left the list, ever.
+    left: usize,
+    /// What each thief has seen: how many had left, and how many Gs there were then.
+    seen: Vec<Option<(usize, usize)>>,
+    /// How many were dispatched, and how many in a row from the slot.
+    turn: (u32, u32),
+}
+
+impl SlotAndList {
+    fn take(&mut self, n: usize, effects: &mut Effects) -> Vec<u64> {
+        self.left += n;
+        let taken: Vec<Item> = self.list.drain(..n).collect();
+        effects.sees.extend(taken.iter().filter_map(|(_, by)| *by));
+        taken.into_iter().map(|(g, _)| g).collect()
+    }
+
+    fn take_next(&mut self, effects: &mut Effects) -> Option<u64> {
+        let (g, by) = self.next.take()?;
+        effects.sees.extend(by);
+        Some(g)
+    }
+
+    fn append(&mut self, item: Item, effects: &mut Effects) -> Answer {
+        if self.list.len() < self.setup.0 {
+            self.list.push_back(item);
+            return Answer::Spilled(Vec::new());
+        }
+        let half = self.take(self.setup.0 / 2, effects);
+        Answer::Spilled([half, vec![item.0]].concat())
+    }
+
+    fn get(&mut self, effects: &mut Effects) -> Option<u64> {
+        let (dispatches, in_a_row) = self.turn;
+        if (in_a_row < self.setup.1 || self.list.is_empty())
+            && let Some(next) = self.take_next(effects)
+        {
+            self.turn = (dispatches + 1, in_a_row + 1);
+            return Some(next);
+        }
+        let first = *self.take(self.list.len().min(1), effects).first()?;
+        self.turn = (dispatches + 1, 0);
+        Some(first)
+    }
+
+    fn steal(&mut self, me: CallId, and_next: bool, effects: &mut Effects) -> Option<Answer> {
+        let (left, n) = self.seen[me.thread].take()?;
+        Some(Answer::Stole(match n {
+            0 if and_next => self.take_next(effects).into_iter().collect(),
+            0 => Vec::new(),
+            // If another took one since, it looks again.
+            _ if left != self.left => return None,
+            _ => self.take(n.div_ceil(2), effects),
+        }))
+    }
+}
+
+impl Spec<Locals> for SlotAndList {
+    fn new(Setup { capacity, held, at_most }: Setup, roles: &[Role]) -> Self {
+        let list = (1..=held as u64).map(|g| (g, None)).collect();
+        let (setup, seen) = ((capacity, at_most), vec![None; roles.len()]);
+        SlotAndList { setup, next: None, list, hand: None, left: 0, seen, turn: (0, 0) }
+    }
+
+    /// A thief looks before it takes; the owner has what it displaced in its hand before it appends that.
+    fn step_before(&self, me: CallId, does: Does<Op>) -> Option<Self> {
+        let mut next = self.clone();
+        match does {
+            Does::Begin(Op::Steal | Op::StealNext, _) if self.seen[me.thread].is_none() => {
+                next.seen[me.thread] = Some((self.left, self.list.len()));
+            }
+            Does::Begin(Op::PutNext, number) if self.hand.is_none() => {
+                next.hand = Some(next.next.replace((number, Some(me))));
+            }
+            _ => return None,
+        }
+        Some(next)
+    }
+
+    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+        let Does::Begin(op, number) = does else { unreachable!("nothing waits") };
+        Some(match op {
+            Op::Put => self.append((number, Some(me)), effects),
+            Op::PutNext => match self.hand.take()? {
+                None => Answer::Spilled(Vec::new()),
+                Some(displaced) => self.append(displaced, effects),
+            },
+            Op::Get => {
+                let got = self.get(effects);
+                Answer::Got(got, self.turn.0)
+            }
+            Op::Steal | Op::StealNext => return self.steal(me, op == Op::StealNext, effects),
+            Op::IsEmpty => Answer::Empty(self.next.is_none() && self.list.is_empty()),
+        })
+    }
+}

@@ -1,0 +1,294 @@
+//! The ring of a P: its owner puts and gets, thieves take the older half into rings of their own.
+//!
+//! Invariants 1, 2, 7 and 9: each G is taken once, with all that was done before it was put; the ring is first in, first out; a
+//! thief takes half of what it saw, rounded up; nothing is found only if nothing was there.
+
+use crate::host::RoomHost;
+use crate::room::{Begun, CallId, Does, Effects, Focus, Real, Room, Spec, Waiting};
+use crate::values::Maker;
+use kernel::queues::runq::{Capacity, Full, RunQueue};
+use kernel::types::g::G;
+use std::collections::VecDeque;
+use std::num::NonZeroU64;
+
+/// The room: three rings.
+#[derive(Debug)]
+pub struct RunQueues;
+
+/// How large the rings are, and how many Gs the first holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setup {
+    /// Of each ring.
+    pub capacity: usize,
+    /// Gs in the first ring.
+    pub held: usize,
+}
+
+/// What a thread does with its own ring, or to that of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Op {
+    /// Appends one.
+    Put,
+    /// Appends as many of three as fit.
+    Batch,
+    /// Takes the oldest.
+    Get,
+    /// Takes the older half, if it is full.
+    Spill,
+    /// Is there none?
+    IsEmpty,
+    /// Takes the older half of this ring, all but the first into its own.
+    Steal(usize),
+}
+
+/// What a call returns. Gs are numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// It was put.
+    Done,
+    /// The ring is full.
+    Full,
+    /// So many were put.
+    Fitted(usize),
+    /// It was taken; or there was none.
+    Got(Option<u64>),
+    /// They were taken; or the ring was not full.
+    Spilled(Option<Vec<u64>>),
+    /// There is none.
+    Empty(bool),
+    /// It was taken, and so many in all.
+    Stole(Option<u64>, usize),
+}
+
+impl Room for RunQueues {
+    type Setup = Setup;
+    /// Which ring is its own.
+    type Role = usize;
+    type Op = Op;
+    type Answer = Answer;
+    type Spec = Lists;
+    type Real<H: RoomHost> = Rings<H>;
+
+    const NAME: &'static str = "runq";
+
+    fn setups() -> Vec<Setup> {
+        [(2, 0), (2, 2), (4, 4)].map(|(capacity, held)| Setup { capacity, held }).to_vec()
+    }
+    fn roles() -> Vec<usize> {
+        vec![0, 1, 2]
+    }
+    fn may(role: usize, _: &[Op]) -> Vec<Op> {
+        match role {
+            0 => vec![Op::Put, Op::Batch, Op::Get, Op::Spill, Op::IsEmpty],
+            1 => vec![Op::Steal(0), Op::Get],
+            _ => vec![Op::Steal(0), Op::Steal(1)],
+        }
+    }
+    fn waits(_: Op) -> &'static [Waiting] {
+        &[]
+    }
+    /// Each ring has one owner. A third without the second would do what the second does.
+    fn is_worth_it(roles: &[usize]) -> bool {
+        let is_of_another = |(n, role)| !roles[..n].contains(role);
+        roles.iter().enumerate().all(is_of_another) && (!roles.contains(&2) || roles.contains(&1))
+    }
+    /// The owner alone, for longer. And beside a thief, so that the ring turns under it.
+    fn focuses() -> Vec<Focus<Self>> {
+        vec![Focus::new(&[5], |role, op, _| role == 0 && op != Op::IsEmpty), Focus::new(&[3, 1], |role, _, _| role < 2)]
+    }
+}
+
+/// Cursors of five bits: they wrap around soon, and no thief sleeps through half a round.
+type Ring<H> = RunQueue<H, 5>;
+
+/// The kernel's rings.
+pub struct Rings<H: RoomHost>([Ring<H>; 3]);
+
+pub(super) fn g(number: u64) -> G {
+    G::from_raw(NonZeroU64::new(number).expect("numbers begin with 1"))
+}
+
+pub(super) fn number(g: G) -> u64 {
+    g.into_raw().get()
+}
+
+/// The Gs of a call's batch.
+fn batch(number: u64) -> impl Iterator<Item = u64> {
+    (1..=3).map(move |n| 100 * n + number)
+}
+
+impl<H: RoomHost> Real<RunQueues, H> for Rings<H> {
+    type Hand = usize;
+    fn new(Setup { capacity, held }: Setup, _: &[usize]) -> Self {
+        let capacity = Capacity::new(capacity).expect("a power of two");
+        // The wrap is at 32.
+        let rings = [30, 0, 0].map(|at| Ring::starting_at(capacity, at));
+        let put = rings[0].put_batch(&mut (1..=held as u64).map(g));
+        assert_eq!(put, held, "they fit");
+        Rings(rings)
+    }
+    fn hand(&self, role: usize) -> usize {
+        role
+    }
+    fn begin<'a>(&'a self, hand: &'a mut usize, op: Op, values: &Maker<H>) -> Begun<'a, H, Answer> {
+        let mine = &self.0[*hand];
+        Begun::Over(match op {
+            Op::Put => match mine.put(g(values.number())) {
+                Ok(()) => Answer::Done,
+                Err(Full(g)) => {
+                    assert_eq!(number(g), values.number(), "another G comes back");
+                    Answer::Full
+                }
+            },
+            Op::Batch => Answer::Fitted(mine.put_batch(&mut batch(values.number()).map(g))),
+            Op::Get => Answer::Got(mine.get().map(number)),
+            Op::Spill => Answer::Spilled(mine.spill_half().map(|half| half.map(number).collect())),
+            Op::IsEmpty => Answer::Empty(mine.is_empty()),
+            Op::Steal(victim) => {
+                let stolen = self.0[victim].steal_some(mine);
+                let (first, n) = stolen.map_or((None, 0), |(first, n)| (Some(number(first)), n));
+                Answer::Stole(first, n)
+            }
+        })
+    }
+}
+
+/// A G, and the calls that had it in their hands.
+type Item = (u64, Vec<CallId>);
+
+/// Three lists.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Lists {
+    capacity: usize,
+    /// Of each thread, which list is its own.
+    mine: Vec<usize>,
+    lists: [VecDeque<Item>; 3],
+    /// How many Gs left each list, ever.
+    left: [usize; 3],
+    /// The calls that stole from the first list, each with how many had left it then; and how many when its owner took some last.
+    thefts: Vec<(CallId, usize)>,
+    known: usize,
+    /// What the call of each thief has seen: how many had left, and how many Gs there were then.
+    seen: Vec<Option<(usize, usize)>>,
+    /// What each thief has taken, and not put into its own list yet.
+    hands: Vec<Vec<Item>>,
+}
+
+impl Lists {
+    /// Takes the oldest `n`.
+    fn take(&mut self, list: usize, n: usize) -> Vec<Item> {
+        self.left[list] += n;
+        self.lists[list].drain(..n).collect()
+    }
+
+    /// The owner has just taken some: it knows of all that were taken before.
+    fn knows(&mut self, list: usize) {
+        if list == 0 {
+            self.known = self.left[0];
+        }
+    }
+
+    /// How many Gs the owner takes the first list to hold, given what it answers: what was stolen since it took some itself, it may not
+    /// know of yet.
+    fn seems(&self, op: Op, answer: Option<&Answer>, effects: &mut Effects) -> usize {
+        let is_it = |n: usize| match (op, answer) {
+            (Op::Put, Some(Answer::Full)) => n == self.capacity,
+            (Op::Batch, Some(Answer::Fitted(fitted))) => *fitted == 3.min(self.capacity - n),
+            (Op::IsEmpty, Some(Answer::Empty(false))) => n > 0,
+            _ => true,
+        };
+        let now = self.lists[0].len();
+        let then = self.thefts.iter().rev().map(|(_, then)| *then).chain([self.known]);
+        let lengths = then.filter(|then| *then >= self.known).map(|then| (then, now + self.left[0] - then));
+        // More than there may be it never seems to hold: its owner did not put those.
+        let mut lengths = lengths.filter(|(_, n)| *n <= self.capacity);
+        match lengths.find(|(_, n)| is_it(*n) && !is_it(now)) {
+            Some((known, n)) => {
+                let missed = self.thefts.iter().filter(|(_, then)| *then > known);
+                effects.misses.extend(missed.map(|(by, _)| *by));
+                n
+            }
+            None => now,
+        }
+    }
+}
+
+impl Spec<RunQueues> for Lists {
+    fn new(Setup { capacity, held }: Setup, roles: &[usize]) -> Self {
+        let first = (1..=held as u64).map(|g| (g, Vec::new())).collect();
+        let lists = [first, VecDeque::new(), VecDeque::new()];
+        let (seen, hands) = (vec![None; roles.len()], vec![Vec::new(); roles.len()]);
+        Lists { capacity, mine: roles.to_vec(), lists, left: [0; 3], thefts: Vec::new(), known: 0, seen, hands }
+    }
+
+    /// A thief looks, then takes half of what it saw, and then puts that into its own list: its victim may have put more since it looked;
+    /// if another took one, it looks again.
+    fn step_before(&self, me: CallId, does: Does<Op>) -> Option<Self> {
+        let Does::Begin(Op::Steal(list), _) = does else { return None };
+        let mut next = self.clone();
+        match self.seen[me.thread] {
+            None => next.seen[me.thread] = Some((self.left[list], self.lists[list].len())),
+            Some((left, n)) if n > 0 && left == self.left[list] && self.hands[me.thread].is_empty() => {
+                next.hands[me.thread] = next.take(list, n.div_ceil(2));
+                next.thefts.extend((list == 0).then_some((me, next.left[0])));
+            }
+            Some(_) => return None,
+        }
+        Some(next)
+    }
+
+    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+        self.step_to(me, does, None, effects)
+    }
+
+    fn step_to(
+        &mut self,
+        me: CallId,
+        does: Does<Op>,
+        answer: Option<&Answer>,
+        effects: &mut Effects,
+    ) -> Option<Answer> {
+        let Does::Begin(op, number) = does else { unreachable!("nothing waits") };
+        let mine = self.mine[me.thread];
+        let n = if mine == 0 { self.seems(op, answer, effects) } else { self.lists[mine].len() };
+        let is_full = n == self.capacity;
+        let mut sees = |gs: &[Item]| effects.sees.extend(gs.iter().flat_map(|(_, by)| by));
+        Some(match op {
+            Op::Put if is_full => Answer::Full,
+            Op::Put => {
+                self.lists[mine].push_back((number, vec![me]));
+                Answer::Done
+            }
+            Op::Batch => {
+                let fits = batch(number).take(self.capacity - n);
+                self.lists[mine].extend(fits.map(|g| (g, vec![me])));
+                Answer::Fitted(3.min(self.capacity - n))
+            }
+            Op::Get => {
+                let got = self.take(mine, n.min(1));
+                self.knows(mine);
+                sees(&got);
+                Answer::Got(got.first().map(|(g, _)| *g))
+            }
+            Op::Spill if is_full => {
+                let half = self.take(mine, self.capacity / 2);
+                self.knows(mine);
+                sees(&half);
+                Answer::Spilled(Some(half.into_iter().map(|(g, _)| g).collect()))
+            }
+            Op::Spill => Answer::Spilled(None),
+            Op::IsEmpty => Answer::Empty(n == 0),
+            Op::Steal(_) => {
+                let ((_, saw), stolen) = (self.seen[me.thread].take()?, std::mem::take(&mut self.hands[me.thread]));
+                if stolen.is_empty() && saw > 0 {
+                    return None;
+                }
+                sees(&stolen);
+                let answer = Answer::Stole(stolen.first().map(|(g, _)| *g), stolen.len());
+                let kept = stolen.into_iter().skip(1).map(|(g, by)| (g, [by, vec![me]].concat()));
+                self.lists[mine].extend(kept);
+                answer
+            }
+        })
+    }
+}
