@@ -107,7 +107,7 @@ impl<R: Room> Search<'_, R> {
                 continue;
             }
             let id = CallId { thread, nth: done[thread] };
-            if let Some(next) = spec.step_before(id, call.does) {
+            if let Some(next) = spec.step_before(id, call.does, call.answer.as_ref()) {
                 if self.go_on(&next, done) {
                     return true;
                 }

@@ -136,8 +136,9 @@ pub trait Spec<R: Room>: Clone + Eq + Hash + 'static {
     ) -> Option<R::Answer> {
         self.step(me, does, effects)
     }
-    /// What the call does under an earlier lock than that of its [step](Spec::step). Asked again after that; `None`: its step is next.
-    fn step_before(&self, _me: CallId, _does: Does<R::Op>) -> Option<Self> {
+    /// What the call that is so answered does under an earlier lock than that of its [step](Spec::step). Asked again after that; `None`:
+    /// its step is next.
+    fn step_before(&self, _me: CallId, _does: Does<R::Op>, _answer: Option<&R::Answer>) -> Option<Self> {
         None
     }
     /// How many values are in the room, and in waits that were not given up.

@@ -8,7 +8,6 @@ use crate::mutation::mutant::Mutant;
 use spinpark_kernel::atomic::{Atomic, store_load};
 use spinpark_kernel::host::Lock;
 use spinpark_kernel::queues::globq::{GlobQueue, Len};
-use spinpark_kernel::types::g::G;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 

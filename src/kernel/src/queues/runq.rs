@@ -217,8 +217,8 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
         (Self::distance(head, tail) as usize).min(self.slots.len())
     }
 
-    /// Was it empty at some moment during the call? See [`LocalQueue`](crate::queues::local::LocalQueue) for a test that also
-    /// sees a G kicked out of `runnext`.
+    /// Does it hold none? A guess, unless the owner asks: see [`LocalQueue`](crate::queues::local::LocalQueue) for a test that may be
+    /// asked from anywhere.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

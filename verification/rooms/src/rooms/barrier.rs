@@ -101,7 +101,7 @@ impl Spec<Barriers> for Rounds {
     }
 
     /// A task comes under one lock, and looks under the next: its round may end in between.
-    fn step_before(&self, me: CallId, does: Does<Op>) -> Option<Self> {
+    fn step_before(&self, me: CallId, does: Does<Op>, _: Option<&bool>) -> Option<Self> {
         if does != Does::Poll || self.places[me.thread] != Place::Created {
             return None;
         }

@@ -4,7 +4,7 @@
 //! so many times in a row while the ring holds a G; a full ring spills its older half and the G that did not fit; the queues look
 //! empty only if there was a moment at which they were.
 
-use super::runq::{g, number};
+use super::runq::{Item, g, number, unseen};
 use crate::host::RoomHost;
 use crate::room::{Begun, CallId, Does, Effects, Focus, Real, Room, Spec, Waiting};
 use crate::values::Maker;
@@ -24,6 +24,8 @@ pub struct Setup {
     pub capacity: usize,
     /// Gs in it.
     pub held: usize,
+    /// Is there one in `runnext`?
+    pub has_next: bool,
     /// At most so many in a row come from `runnext` while the ring holds a G.
     pub at_most: u32,
 }
@@ -78,7 +80,8 @@ impl Room for Locals {
     const NAME: &'static str = "local";
 
     fn setups() -> Vec<Setup> {
-        [(2, 0, 1), (2, 1, 0), (4, 4, 1)].map(|(capacity, held, at_most)| Setup { capacity, held, at_most }).to_vec()
+        let setups = [(2, 0, true, 1), (2, 1, false, 0), (4, 4, false, 1)];
+        setups.map(|(capacity, held, has_next, at_most)| Setup { capacity, held, has_next, at_most }).to_vec()
     }
     fn roles() -> Vec<Role> {
         vec![Role::Owner, Role::Thief]
@@ -105,6 +108,9 @@ impl Room for Locals {
     }
 }
 
+/// What is in `runnext` at first.
+const NEXT: u64 = 9;
+
 /// The kernel's.
 pub struct Queues<H: RoomHost> {
     queue: LocalQueue<H, 4>,
@@ -115,10 +121,11 @@ pub struct Queues<H: RoomHost> {
 impl<H: RoomHost> Real<Locals, H> for Queues<H> {
     /// The owner's turns.
     type Hand = Turn;
-    fn new(Setup { capacity, held, at_most }: Setup, _: &[Role]) -> Self {
+    fn new(Setup { capacity, held, has_next, at_most }: Setup, _: &[Role]) -> Self {
         let capacity = Capacity::new(capacity).expect("a power of two");
         let queue = LocalQueue::new(capacity);
         assert_eq!(queue.put_batch(&mut (1..=held as u64).map(g)), held, "they fit");
+        has_next.then(|| queue.put_next(g(NEXT), |_, _| unreachable!("there was none")));
         Queues { queue, capacity, at_most }
     }
     fn hand(&self, _: Role) -> Turn {
@@ -153,9 +160,6 @@ impl<H: RoomHost> Real<Locals, H> for Queues<H> {
     }
 }
 
-/// A G, and the call that put it.
-type Item = (u64, Option<CallId>);
-
 /// A slot, a list, and what the owner has in its hand.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SlotAndList {
@@ -165,19 +169,14 @@ pub struct SlotAndList {
     list: VecDeque<Item>,
     /// What was displaced and is not in the list yet, if the owner has come so far.
     hand: Option<Option<Item>>,
-    /// How many left the list, ever.
-    left: usize,
-    /// What each thief has seen: how many had left, and how many Gs there were then.
-    seen: Vec<Option<(usize, usize)>>,
     /// How many were dispatched, and how many in a row from the slot.
     turn: (u32, u32),
 }
 
 impl SlotAndList {
     fn take(&mut self, n: usize, effects: &mut Effects) -> Vec<u64> {
-        self.left += n;
         let taken: Vec<Item> = self.list.drain(..n).collect();
-        effects.sees.extend(taken.iter().filter_map(|(_, by)| *by));
+        effects.sees.extend(taken.iter().flat_map(|(_, by)| by));
         taken.into_iter().map(|(g, _)| g).collect()
     }
 
@@ -209,44 +208,53 @@ impl SlotAndList {
         Some(first)
     }
 
-    fn steal(&mut self, me: CallId, and_next: bool, effects: &mut Effects) -> Option<Answer> {
-        let (left, n) = self.seen[me.thread].take()?;
-        Some(Answer::Stole(match n {
-            0 if and_next => self.take_next(effects).into_iter().collect(),
-            0 => Vec::new(),
-            // If another took one since, it looks again.
-            _ if left != self.left => return None,
-            _ => self.take(n.div_ceil(2), effects),
-        }))
+    /// Half of what it saw of the ring; if it saw none there, the next.
+    fn steal(&mut self, and_next: bool, answer: &Answer, effects: &mut Effects) -> Option<Answer> {
+        let Answer::Stole(stolen) = answer else { return None };
+        let is_next = and_next && stolen.first().is_some_and(|g| self.next.as_ref().is_some_and(|(next, _)| next == g));
+        effects.misses.extend(unseen(&self.list, if is_next { 0 } else { stolen.len() })?);
+        if is_next {
+            return Some(Answer::Stole(self.take_next(effects).into_iter().collect()));
+        }
+        if let Some((_, by)) = self.next.as_ref().filter(|_| and_next && stolen.is_empty()) {
+            effects.misses.push(*by.last()?);
+        }
+        Some(Answer::Stole(self.take(stolen.len(), effects)))
     }
 }
 
 impl Spec<Locals> for SlotAndList {
-    fn new(Setup { capacity, held, at_most }: Setup, roles: &[Role]) -> Self {
-        let list = (1..=held as u64).map(|g| (g, None)).collect();
-        let (setup, seen) = ((capacity, at_most), vec![None; roles.len()]);
-        SlotAndList { setup, next: None, list, hand: None, left: 0, seen, turn: (0, 0) }
+    fn new(Setup { capacity, held, has_next, at_most }: Setup, _: &[Role]) -> Self {
+        let list = (1..=held as u64).map(|g| (g, Vec::new())).collect();
+        let next = has_next.then_some((NEXT, Vec::new()));
+        SlotAndList { setup: (capacity, at_most), next, list, hand: None, turn: (0, 0) }
     }
 
-    /// A thief looks before it takes; the owner has what it displaced in its hand before it appends that.
-    fn step_before(&self, me: CallId, does: Does<Op>) -> Option<Self> {
+    /// The owner has what it displaced in its hand before it appends that.
+    fn step_before(&self, me: CallId, does: Does<Op>, _: Option<&Answer>) -> Option<Self> {
+        let Does::Begin(Op::PutNext, number) = does else { return None };
         let mut next = self.clone();
-        match does {
-            Does::Begin(Op::Steal | Op::StealNext, _) if self.seen[me.thread].is_none() => {
-                next.seen[me.thread] = Some((self.left, self.list.len()));
-            }
-            Does::Begin(Op::PutNext, number) if self.hand.is_none() => {
-                next.hand = Some(next.next.replace((number, Some(me))));
-            }
-            _ => return None,
-        }
-        Some(next)
+        self.hand.is_none().then(|| {
+            let displaced = next.next.replace((number, vec![me]));
+            next.hand = Some(displaced.map(|(g, by)| (g, [by, vec![me]].concat())));
+            next
+        })
     }
 
     fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+        self.step_to(me, does, None, effects)
+    }
+
+    fn step_to(
+        &mut self,
+        me: CallId,
+        does: Does<Op>,
+        answer: Option<&Answer>,
+        effects: &mut Effects,
+    ) -> Option<Answer> {
         let Does::Begin(op, number) = does else { unreachable!("nothing waits") };
         Some(match op {
-            Op::Put => self.append((number, Some(me)), effects),
+            Op::Put => self.append((number, vec![me]), effects),
             Op::PutNext => match self.hand.take()? {
                 None => Answer::Spilled(Vec::new()),
                 Some(displaced) => self.append(displaced, effects),
@@ -255,7 +263,7 @@ impl Spec<Locals> for SlotAndList {
                 let got = self.get(effects);
                 Answer::Got(got, self.turn.0)
             }
-            Op::Steal | Op::StealNext => return self.steal(me, op == Op::StealNext, effects),
+            Op::Steal | Op::StealNext => return self.steal(op == Op::StealNext, answer?, effects),
             Op::IsEmpty => Answer::Empty(self.next.is_none() && self.list.is_empty()),
         })
     }

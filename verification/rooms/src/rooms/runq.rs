@@ -153,8 +153,15 @@ impl<H: RoomHost> Real<RunQueues, H> for Rings<H> {
     }
 }
 
-/// A G, and the calls that had it in their hands.
-type Item = (u64, Vec<CallId>);
+/// A G, and the calls that had it in their hands: the last put it where it is.
+pub(super) type Item = (u64, Vec<CallId>);
+
+/// Which calls has a thief not seen that takes `n` of this list, half of what it saw? `None`: it saw more, or there are no so many.
+pub(super) fn unseen(list: &VecDeque<Item>, n: usize) -> Option<Vec<CallId>> {
+    let saw = list.len().min(2 * n);
+    let missed: Option<Vec<CallId>> = list.iter().skip(saw).map(|(_, by)| by.last().copied()).collect();
+    missed.filter(|_| saw.div_ceil(2) == n)
+}
 
 /// Three lists.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -168,10 +175,8 @@ pub struct Lists {
     /// The calls that stole from the first list, each with how many had left it then; and how many when its owner took some last.
     thefts: Vec<(CallId, usize)>,
     known: usize,
-    /// What the call of each thief has seen: how many had left, and how many Gs there were then.
-    seen: Vec<Option<(usize, usize)>>,
-    /// What each thief has taken, and not put into its own list yet.
-    hands: Vec<Vec<Item>>,
+    /// What each thief has taken, and not put into its own list yet; and what was put into its victim's that it has not seen.
+    hands: Vec<(Vec<Item>, Vec<CallId>)>,
 }
 
 impl Lists {
@@ -217,24 +222,20 @@ impl Spec<RunQueues> for Lists {
     fn new(Setup { capacity, held }: Setup, roles: &[usize]) -> Self {
         let first = (1..=held as u64).map(|g| (g, Vec::new())).collect();
         let lists = [first, VecDeque::new(), VecDeque::new()];
-        let (seen, hands) = (vec![None; roles.len()], vec![Vec::new(); roles.len()]);
-        Lists { capacity, mine: roles.to_vec(), lists, left: [0; 3], thefts: Vec::new(), known: 0, seen, hands }
+        let hands = vec![Default::default(); roles.len()];
+        Lists { capacity, mine: roles.to_vec(), lists, left: [0; 3], thefts: Vec::new(), known: 0, hands }
     }
 
-    /// A thief looks, then takes half of what it saw, and then puts that into its own list: its victim may have put more since it looked;
-    /// if another took one, it looks again.
-    fn step_before(&self, me: CallId, does: Does<Op>) -> Option<Self> {
-        let Does::Begin(Op::Steal(list), _) = does else { return None };
+    /// A thief takes half of what it saw, and then puts that into its own list.
+    fn step_before(&self, me: CallId, does: Does<Op>, answer: Option<&Answer>) -> Option<Self> {
+        let (Does::Begin(Op::Steal(list), _), Some(&Answer::Stole(Some(_), n))) = (does, answer) else { return None };
+        let missed = unseen(&self.lists[list], n)?;
         let mut next = self.clone();
-        match self.seen[me.thread] {
-            None => next.seen[me.thread] = Some((self.left[list], self.lists[list].len())),
-            Some((left, n)) if n > 0 && left == self.left[list] && self.hands[me.thread].is_empty() => {
-                next.hands[me.thread] = next.take(list, n.div_ceil(2));
-                next.thefts.extend((list == 0).then_some((me, next.left[0])));
-            }
-            Some(_) => return None,
-        }
-        Some(next)
+        next.hands[me.thread].0.is_empty().then(|| {
+            next.hands[me.thread] = (next.take(list, n), missed);
+            next.thefts.extend((list == 0).then_some((me, next.left[0])));
+            next
+        })
     }
 
     fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
@@ -252,7 +253,6 @@ impl Spec<RunQueues> for Lists {
         let mine = self.mine[me.thread];
         let n = if mine == 0 { self.seems(op, answer, effects) } else { self.lists[mine].len() };
         let is_full = n == self.capacity;
-        let mut sees = |gs: &[Item]| effects.sees.extend(gs.iter().flat_map(|(_, by)| by));
         Some(match op {
             Op::Put if is_full => Answer::Full,
             Op::Put => {
@@ -267,23 +267,24 @@ impl Spec<RunQueues> for Lists {
             Op::Get => {
                 let got = self.take(mine, n.min(1));
                 self.knows(mine);
-                sees(&got);
+                effects.sees.extend(got.iter().flat_map(|(_, by)| by));
                 Answer::Got(got.first().map(|(g, _)| *g))
             }
             Op::Spill if is_full => {
                 let half = self.take(mine, self.capacity / 2);
                 self.knows(mine);
-                sees(&half);
+                effects.sees.extend(half.iter().flat_map(|(_, by)| by));
                 Answer::Spilled(Some(half.into_iter().map(|(g, _)| g).collect()))
             }
             Op::Spill => Answer::Spilled(None),
             Op::IsEmpty => Answer::Empty(n == 0),
-            Op::Steal(_) => {
-                let ((_, saw), stolen) = (self.seen[me.thread].take()?, std::mem::take(&mut self.hands[me.thread]));
-                if stolen.is_empty() && saw > 0 {
-                    return None;
-                }
-                sees(&stolen);
+            Op::Steal(victim) => {
+                let (stolen, missed) = match answer {
+                    Some(Answer::Stole(Some(_), _)) => std::mem::take(&mut self.hands[me.thread]),
+                    _ => (Vec::new(), unseen(&self.lists[victim], 0)?),
+                };
+                effects.misses.extend(missed);
+                effects.sees.extend(stolen.iter().flat_map(|(_, by)| by));
                 let answer = Answer::Stole(stolen.first().map(|(g, _)| *g), stolen.len());
                 let kept = stolen.into_iter().skip(1).map(|(g, by)| (g, [by, vec![me]].concat()));
                 self.lists[mine].extend(kept);
