@@ -108,7 +108,7 @@ impl Room for GlobQueues {
     const NAME: &'static str = "globq";
 
     fn setups() -> Vec<Setup> {
-        [(0, 1, 2), (3, 2, 2)].map(|(held, procs, room)| Setup { held, procs, room }).to_vec()
+        [(0, 1, 2), (3, 2, 4)].map(|(held, procs, room)| Setup { held, procs, room }).to_vec()
     }
     fn roles() -> Vec<()> {
         vec![()]
@@ -135,7 +135,9 @@ impl<H: RoomHost> Real<GlobQueues, H> for Global<H> {
     type Hand = ();
     fn new(setup: Setup, _: &[()]) -> Self {
         let (mut queue, len) = (GlobQueue::default(), Len::new());
-        queue.put_batch((1..=setup.held).map(g), &len);
+        if setup.held > 0 {
+            queue.put_batch((1..=setup.held).map(g), &len);
+        }
         Global { queue: H::Lock::new(queue), len, setup }
     }
     fn hand(&self, (): ()) {}

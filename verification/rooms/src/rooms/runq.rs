@@ -140,7 +140,12 @@ impl<H: RoomHost> Real<RunQueues, H> for Rings<H> {
                     Answer::Full
                 }
             },
-            Op::Batch => Answer::Fitted(mine.put_batch(&mut batch(values.number()).map(g))),
+            Op::Batch => {
+                let mut gs = batch(values.number()).map(g);
+                let fitted = mine.put_batch(&mut gs);
+                assert!(gs.map(number).eq(batch(values.number()).skip(fitted)), "a G of the batch is lost");
+                Answer::Fitted(fitted)
+            }
             Op::Get => Answer::Got(mine.get().map(number)),
             Op::Spill => Answer::Spilled(mine.spill_half().map(|half| half.map(number).collect())),
             Op::IsEmpty => Answer::Empty(mine.is_empty()),
