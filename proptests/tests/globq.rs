@@ -10,7 +10,7 @@ mod a_share_is_the_even_part_or_one_more {
 
     #[test]
     fn for_every_number_of_ps() {
-        for (procs, waiting) in (1..=16).flat_map(|procs| (0..=64).map(move |waiting| (procs, waiting))) {
+        for (procs, waiting) in (1..=16_usize).flat_map(|procs| (0..=64_usize).map(move |waiting| (procs, waiting))) {
             let (mut queue, len, mut share) = (GlobQueue::default(), Len::<Solo>::new(), Vec::new());
             queue.put_batch((1..=waiting as u64).map(g), &len);
             let first = queue.get_batch(procs, 128, &len, |gs| share = numbers(gs));

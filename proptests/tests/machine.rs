@@ -6,7 +6,7 @@ use spinpark_kernel::queues::runq::Capacity;
 use spinpark_proptests::check::{Broken, Tally};
 use spinpark_proptests::machine::room::{Of, Room};
 use spinpark_proptests::machine::{Played, check, refute};
-use spinpark_proptests::oracle::{global, idle, local, ring};
+use spinpark_proptests::oracle::{idle, ring};
 use spinpark_proptests::solo::Solo;
 
 const CASES: u32 = 100;
@@ -32,46 +32,6 @@ impl Room for Ring {
         (ring::Kernel::new(*capacity), ring::Oracle::new(*capacity))
     }
     fn seen(oracle: ring::Oracle) -> Tally {
-        oracle.seen
-    }
-}
-
-struct Local;
-
-impl Room for Local {
-    type Setup = (Capacity, u32);
-    type Kernel = local::Kernel<Solo, 4>;
-    type Oracle = local::Oracle;
-    fn setups() -> BoxedStrategy<(Capacity, u32)> {
-        (capacities(), 1..=3u32).boxed()
-    }
-    fn ops() -> BoxedStrategy<local::Op> {
-        local::op(6).boxed()
-    }
-    fn both((capacity, at_most): &(Capacity, u32)) -> (Self::Kernel, local::Oracle) {
-        (local::Kernel::new(*capacity, *at_most), local::Oracle::new(*capacity, *at_most))
-    }
-    fn seen(oracle: local::Oracle) -> Tally {
-        oracle.seen
-    }
-}
-
-struct Global;
-
-impl Room for Global {
-    type Setup = ();
-    type Kernel = global::Kernel<Solo>;
-    type Oracle = global::Oracle;
-    fn setups() -> BoxedStrategy<()> {
-        Just(()).boxed()
-    }
-    fn ops() -> BoxedStrategy<global::Op> {
-        global::op(6).boxed()
-    }
-    fn both((): &()) -> (Self::Kernel, global::Oracle) {
-        (global::Kernel::new(), global::Oracle::new())
-    }
-    fn seen(oracle: global::Oracle) -> Tally {
         oracle.seen
     }
 }
@@ -102,14 +62,6 @@ mod each_room_answers_as_its_model_does {
     #[test]
     fn the_ring() {
         check::<Of<Ring>>(CASES, OPS).must_have(&["a put met a full ring", "a steal took more than one"]);
-    }
-    #[test]
-    fn the_queues_of_a_p() {
-        assert_ne!(check::<Of<Local>>(CASES, OPS), Tally::default());
-    }
-    #[test]
-    fn the_global_queue() {
-        assert_ne!(check::<Of<Global>>(CASES, OPS), Tally::default());
     }
     #[test]
     fn the_idle_lists() {
