@@ -35,6 +35,18 @@ macro_rules! models {
             $(models!(@one $name, $room, $invariants, $focus, "a few operations of more threads, or more of each", $n),)*
         ]
     };
+    // All programs of three threads take half a minute: `cargo room` plays them, and here a focus has some.
+    ($name:literal, $room:ty, invariants: $invariants:tt, of_three: [$($focus:literal => $n:literal),* $(,)?]) => {
+        &[
+            models!(@one $name, $room, $invariants, "one_operation", "1 thread, 1 operation", 0),
+            models!(@one $name, $room, $invariants, "two_in_a_row", "1 thread, 2 operations", 1),
+            models!(@one $name, $room, $invariants, "three_in_a_row", "1 thread, 3 operations", 2),
+            models!(@one $name, $room, $invariants, "one_beside_one", "2 threads, 1 operation each", 3),
+            models!(@one $name, $room, $invariants, "two_beside_two", "2 threads, 2 operations each", 5),
+            models!(@one $name, $room, $invariants, "three_beside_each_other", "3 threads, 1 operation each", 4),
+            $(models!(@one $name, $room, $invariants, $focus, "a few operations of more threads, or more of each", $n),)*
+        ]
+    };
     // There is one of each of two ends.
     ($name:literal, $room:ty, invariants: $invariants:tt, two_ends) => {
         &[
@@ -89,8 +101,7 @@ pub const NOTIFY: &[Model] = models!("notify", rooms::notify::Notifies, invarian
 /// One value.
 pub const ONESHOT: &[Model] = models!("oneshot", rooms::oneshot::Oneshots, invariants: [113, 114], two_ends);
 /// Slots of a channel that are held.
-pub const PERMITS: &[Model] =
-    models!("permits", rooms::permits::Permits, invariants: [90, 91, 92, 94, 129], focuses: ["the_last_receiver" => 7]);
+pub const PERMITS: &[Model] = models!("permits", rooms::permits::Permits, invariants: [90, 91, 92, 94, 129], of_three: ["the_last_receiver" => 7, "a_slot_for_three" => 8]);
 /// The ring of a P.
 pub const RUNQ: &[Model] = models!("runq", rooms::runq::RunQueues, invariants: [1, 2, 7, 9],
     focuses: ["five_in_a_row" => 7, "three_beside_one" => 8]);

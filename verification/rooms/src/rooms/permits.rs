@@ -77,7 +77,12 @@ impl Room for Permits {
     /// Each thread has a receiver: that the last goes beside a value that is sent by a slot takes three steps of one.
     fn focuses() -> Vec<Focus<Self>> {
         let has = |_, op, _| matches!(op, Op::DropReceiver | Op::SendReserved | Op::TryReserve(_));
-        vec![Focus::new(&[3, 1], has)]
+        // Who is served when a slot is given back takes three threads.
+        let of_slots = |_, op, waiting| match op {
+            Op::Reserve => matches!(waiting, Some(Waiting::ToTheEnd | Waiting::GivenUp)),
+            _ => matches!(op, Op::Release | Op::SendReserved | Op::TryRecv),
+        };
+        vec![Focus::new(&[3, 1], has), Focus::new(&[2, 1, 1], of_slots)]
     }
 }
 
