@@ -65,10 +65,10 @@ impl<'a, P: Parts> Reserve<'a, P> {
     /// `None`: it needs a copy of the waker.
     fn step(&mut self, lender: &mut impl Lender<Waker = P::Waker>) -> Option<Poll<Reserved>> {
         if let Some(key) = self.waiter {
-            return match self.channel.goes_on(key, lender) {
-                Some(goes_on) => goes_on.then_some(Poll::Pending),
-                None => Some(Poll::Ready(self.get_up(key))),
-            };
+            if let Some(goes_on) = self.channel.goes_on(key, lender) {
+                return goes_on.then_some(Poll::Pending);
+            }
+            return self.get_up().map(Poll::Ready);
         }
         match self.channel.with(|state| Self::reserve_or_wait(state, lender)) {
             Tried::Over(reserved) => Some(Poll::Ready(reserved)),
@@ -92,12 +92,12 @@ impl<'a, P: Parts> Reserve<'a, P> {
         }
     }
 
-    /// Gives its waiter back, which was served.
-    fn get_up(&mut self, key: usize) -> Reserved {
-        self.waiter = None;
-        match self.channel.with(|state| state.leave(Side::Senders, key)).outcome {
-            Some(Outcome::Done) => Ok(()),
-            _ => Err(SendError(())),
+    /// Gives its waiter back. Returns what the waiting came to.
+    fn get_up(&mut self) -> Option<Reserved> {
+        let key = self.waiter.take()?;
+        match self.channel.with(|state| state.leave(Side::Senders, key)).outcome? {
+            Outcome::Done => Some(Ok(())),
+            Outcome::Closed => Some(Err(SendError(()))),
         }
     }
 }

@@ -87,10 +87,10 @@ impl<P: Parts> State<P> {
     pub fn new(capacity: usize) -> Self {
         State {
             capacity,
-            reserved: 0,
             buffer: VecDeque::new(),
             returned: VecDeque::new(),
             given: 0,
+            reserved: 0,
             waiters: Waiters::new(),
             senders: WaitQueue::new(),
             receivers: WaitQueue::new(),
@@ -186,10 +186,9 @@ impl<P: Parts> State<P> {
     /// Sends by a slot that is held, also if it is closed.
     ///
     /// # Errors
-    /// No receiver is left; here is the value, and the slot is free.
+    /// No receiver is left, and whether the slot is held does not matter any more; here is the value.
     pub fn put_reserved(&mut self, value: P::Value) -> Result<Woken<P>, P::Value> {
         if self.receiver_count == 0 {
-            self.reserved -= 1;
             return Err(value);
         }
         let woken = match self.next(Side::Receivers) {
