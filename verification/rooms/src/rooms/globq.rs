@@ -160,7 +160,10 @@ impl<H: RoomHost> Real<GlobQueues, H> for Global<H> {
                     took.splice(0..0, first.map(Item::of));
                 }
             }
-            assert!(len.peek() == queue.len() && queue.is_empty() == (queue.len() == 0), "list and length differ");
+            assert!(
+                len.peek() == queue.len() && queue.is_empty() == matches!(queue.len(), 0),
+                "list and length differ"
+            );
             if matches!(op, Op::Put | Op::Batch | Op::Front) { Answer::Done(queue.len()) } else { Answer::Took(took) }
         }))
     }
