@@ -141,8 +141,15 @@ mapped! {
     RwLockMappedWriteGuard
 }
 
+/// Whose value lies behind the lock, and not in the guard, which is moved.
+mod sealed {
+    pub trait Guards {}
+    impl<T: ?Sized> Guards for async_lock::MutexGuard<'_, T> {}
+    impl<T: ?Sized> Guards for async_lock::MutexGuardArc<T> {}
+}
+
 /// A part of what a guard of a mutex guards, by tokio's names: with this trait in scope, `MutexGuard::map(guard, …)`. It takes memory for
-/// the guard. [`OwnedMutexGuard`](crate::sync::OwnedMutexGuard) has it, too.
+/// the guard. [`OwnedMutexGuard`](crate::sync::OwnedMutexGuard) has it, too; no other type can.
 ///
 /// ```
 /// use spinpark::sync::{MapMutexGuard, Mutex, OwnedMutexGuard};
@@ -157,7 +164,7 @@ mapped! {
 /// assert_eq!(*words.lock().await, ["ab"]);
 /// # });
 /// ```
-pub trait MapMutexGuard<'a>: DerefMut + Send + Sized + 'a {
+pub trait MapMutexGuard<'a>: sealed::Guards + DerefMut + Send + Sized + 'a {
     /// The part that `f` finds.
     fn map<U: ?Sized>(this: Self, f: impl FnOnce(&mut Self::Target) -> &mut U) -> MappedMutexGuard<'a, U> {
         // It finds one always.
