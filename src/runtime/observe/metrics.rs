@@ -90,7 +90,8 @@ pub struct Metrics {
     /// without [`latency_histogram`](crate::Builder::latency_histogram). Go: `/sched/latencies:seconds`.
     pub latency: Option<Histogram>,
     /// How long a task ran until it waited, yielded or ended; of the same ones. What it waited for on its thread is
-    /// within: a [`syscall`](crate::syscall), a [`join`](crate::JoinHandle::join).
+    /// within: a [`syscall`](crate::syscall), a [`join`](crate::JoinHandle::join). One that is preempted and ends before it has a P
+    /// again is left out.
     pub run_time: Option<Histogram>,
 }
 
