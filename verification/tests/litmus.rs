@@ -217,12 +217,13 @@ mod marks_mend_it {
     }
 
     #[test]
-    fn where_a_batch_is_robbed() {
-        let robbed = model::all().find(|model| model.name.ends_with("a_batch_while_robbed")).expect("the model");
+    fn where_a_batch_goes_into_anothers_ring() {
+        let name = "handoff::nothing_is_left_behind::a_batch_goes_into_anothers_ring";
+        let batch = model::find(name).expect("the model");
         let reached = |engine: Engine| {
-            let run = robbed.run_on(engine).expect("it runs there");
+            let run = batch.run_on(engine).expect("it runs there");
             let job = Job {
-                model: robbed,
+                model: batch,
                 engine,
                 bounds: run.bounds,
                 mutation: None,

@@ -402,7 +402,7 @@ mod what_rc11_finds_is_drawn {
 mod an_exploration_goes_on_from_its_checkpoint {
     use super::*;
 
-    const MODEL: &str = "four_gs_and_two_thieves";
+    const MODEL: &str = "a_request_that_two_trust";
 
     #[test]
     fn with_the_same_counts_in_the_end() {

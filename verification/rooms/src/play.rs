@@ -136,6 +136,11 @@ pub fn start<R: Room, H: RoomHost>(program: &Arc<Program<R>>) {
     JUDGE.set(Some(Box::new(move || stage.judge(&program))));
 }
 
+/// An execution begins on this thread of the machine: one that failed before may have left something to be judged.
+pub fn forget() {
+    JUDGE.set(None);
+}
+
 /// The execution that [`start`] has begun on this thread of the machine has ended: is it explained? `None`: there was none.
 ///
 /// # Errors

@@ -481,6 +481,7 @@ fn subject(job: &Job<'_>) -> String {
 fn begun(play: fn() -> String, is_traced: bool) -> impl Fn() -> String + Send + Sync + 'static {
     move || {
         trace::begin(is_traced);
+        spinpark_rooms::play::forget();
         play()
     }
 }
