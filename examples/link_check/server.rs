@@ -51,7 +51,7 @@ impl Server {
 /// Starts the server. It accepts until the context ends.
 ///
 /// # Errors
-/// There is no port to be had.
+/// No port is free.
 pub(crate) fn serve(ctx: &Context, site: Site) -> io::Result<Server> {
     let listener = TcpListener::bind("127.0.0.1:0").wait()?;
     let address = listener.local_addr()?;

@@ -233,7 +233,7 @@ mod a_failing_program_played_again {
 #[test]
 fn the_rooms_can_be_listed() {
     let text = said(&fuzz(&folder("list"), &["list"]));
-    for part in ["handoff: ", "path  ", "finds handoff-idles-at-once"] {
+    for part in ["handoff: no P is idled beside a G", "path  it was idled", "finds handoff-idles-at-once"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

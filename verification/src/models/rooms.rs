@@ -24,19 +24,15 @@ const fn to_its_end() -> Run {
 /// The models of a room: a shape each.
 macro_rules! models {
     ($name:literal, $room:ty, invariants: $invariants:tt, focuses: [$($focus:literal => $n:literal),* $(,)?]) => {
-        &[
-            models!(@one $name, $room, $invariants, "one_operation", "1 thread, 1 operation", 0),
-            models!(@one $name, $room, $invariants, "two_in_a_row", "1 thread, 2 operations", 1),
-            models!(@one $name, $room, $invariants, "three_in_a_row", "1 thread, 3 operations", 2),
-            models!(@one $name, $room, $invariants, "one_beside_one", "2 threads, 1 operation each", 3),
-            models!(@one $name, $room, $invariants, "two_beside_two", "2 threads, 2 operations each", 5),
-            models!(@one $name, $room, $invariants, "three_beside_each_other", "3 threads, 1 operation each", 4),
-            models!(@one $name, $room, $invariants, "two_beside_one_and_one", "3 threads, 2, 1 and 1 operations", 6),
-            $(models!(@one $name, $room, $invariants, $focus, "a few operations of more threads, or more of each", $n),)*
-        ]
+        models!(@small $name, $room, $invariants,
+            ["two_beside_one_and_one", "3 threads, 2, 1 and 1 operations", 6],
+            $([$focus, "a few operations of more threads, or more of each", $n],)*)
     };
     // All programs of three threads take half a minute: `cargo room` plays them, and here a focus has some.
     ($name:literal, $room:ty, invariants: $invariants:tt, of_three: [$($focus:literal => $n:literal),* $(,)?]) => {
+        models!(@small $name, $room, $invariants, $([$focus, "a few operations of more threads, or more of each", $n],)*)
+    };
+    (@small $name:literal, $room:ty, $invariants:tt, $([$shape:literal, $size:literal, $n:literal],)*) => {
         &[
             models!(@one $name, $room, $invariants, "one_operation", "1 thread, 1 operation", 0),
             models!(@one $name, $room, $invariants, "two_in_a_row", "1 thread, 2 operations", 1),
@@ -44,7 +40,7 @@ macro_rules! models {
             models!(@one $name, $room, $invariants, "one_beside_one", "2 threads, 1 operation each", 3),
             models!(@one $name, $room, $invariants, "two_beside_two", "2 threads, 2 operations each", 5),
             models!(@one $name, $room, $invariants, "three_beside_each_other", "3 threads, 1 operation each", 4),
-            $(models!(@one $name, $room, $invariants, $focus, "a few operations of more threads, or more of each", $n),)*
+            $(models!(@one $name, $room, $invariants, $shape, $size, $n),)*
         ]
     };
     // There is one of each of two ends.

@@ -172,7 +172,8 @@ impl<H: RoomHost> Real<GlobQueues, H> for Global<H> {
 /// A list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct List {
-    setup: (usize, usize),
+    procs: usize,
+    room: usize,
     /// What waits, and who put it.
     list: VecDeque<(Item, Option<CallId>)>,
     /// The call that set the length.
@@ -188,14 +189,13 @@ impl List {
 
     /// So many that there would be enough if each took one less.
     fn share(&self) -> usize {
-        let (procs, room) = self.setup;
-        (1..=room).take_while(|n| (n - 1) * procs <= self.list.len()).count().min(self.list.len())
+        (1..=self.room).take_while(|n| (n - 1) * self.procs <= self.list.len()).count().min(self.list.len())
     }
 }
 
 impl Spec<GlobQueues> for List {
     fn new(Setup { held, procs, room }: Setup, _: &[()]) -> Self {
-        List { setup: (procs, room), list: (1..=held).map(|n| (Item::G(n), None)).collect(), last: None }
+        List { procs, room, list: (1..=held).map(|n| (Item::G(n), None)).collect(), last: None }
     }
 
     fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {

@@ -6,6 +6,7 @@
 
 use super::runq::{Item, g, number, unseen};
 use crate::host::RoomHost;
+use crate::program::Program;
 use crate::room::{Begun, CallId, Does, Effects, Focus, Real, Room, Spec, Waiting};
 use crate::values::Maker;
 use kernel::queues::local::LocalQueue;
@@ -100,7 +101,7 @@ impl Room for Locals {
     }
     /// The owner alone, for longer. And beside one thief.
     fn focuses() -> Vec<Focus<Self>> {
-        let owner_first = |program: &crate::program::Program<Self>| program.threads[0].role == Role::Owner;
+        let owner_first = |program: &Program<Self>| program.threads[0].role == Role::Owner;
         vec![
             Focus::new(&[6], |role, _, _| role == Role::Owner),
             Focus { lens: &[3, 1], has: |_, _, _| true, is_played: owner_first },
@@ -163,8 +164,10 @@ impl<H: RoomHost> Real<Locals, H> for Queues<H> {
 /// A slot, a list, and what the owner has in its hand.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SlotAndList {
-    /// How many Gs the list holds at most, and how many in a row come from the slot.
-    setup: (usize, u32),
+    /// How many Gs the list holds at most.
+    capacity: usize,
+    /// How many in a row come from the slot while the list holds a G.
+    at_most: u32,
     next: Option<Item>,
     list: VecDeque<Item>,
     /// What was displaced and is not in the list yet, if the owner has come so far.
@@ -187,17 +190,17 @@ impl SlotAndList {
     }
 
     fn append(&mut self, item: Item, effects: &mut Effects) -> Answer {
-        if self.list.len() < self.setup.0 {
+        if self.list.len() < self.capacity {
             self.list.push_back(item);
             return Answer::Spilled(Vec::new());
         }
-        let half = self.take(self.setup.0 / 2, effects);
+        let half = self.take(self.capacity / 2, effects);
         Answer::Spilled([half, vec![item.0]].concat())
     }
 
     fn get(&mut self, effects: &mut Effects) -> Option<u64> {
         let (dispatches, in_a_row) = self.turn;
-        if (in_a_row < self.setup.1 || self.list.is_empty())
+        if (in_a_row < self.at_most || self.list.is_empty())
             && let Some(next) = self.take_next(effects)
         {
             self.turn = (dispatches + 1, in_a_row + 1);
@@ -227,7 +230,7 @@ impl Spec<Locals> for SlotAndList {
     fn new(Setup { capacity, held, has_next, at_most }: Setup, _: &[Role]) -> Self {
         let list = (1..=held as u64).map(|g| (g, Vec::new())).collect();
         let next = has_next.then_some((NEXT, Vec::new()));
-        SlotAndList { setup: (capacity, at_most), next, list, hand: None, turn: (0, 0) }
+        SlotAndList { capacity, at_most, next, list, hand: None, turn: (0, 0) }
     }
 
     /// The owner has what it displaced in its hand before it appends that.

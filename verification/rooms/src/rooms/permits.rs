@@ -77,7 +77,7 @@ impl Room for Permits {
     /// Each thread has a receiver: that the last goes beside a value that is sent by a slot takes three steps of one.
     fn focuses() -> Vec<Focus<Self>> {
         let has = |_, op, _| matches!(op, Op::DropReceiver | Op::SendReserved | Op::TryReserve(_));
-        // Who is served when a slot is given back takes three threads.
+        // A slot that is given back serves the first of two that wait: that takes three threads.
         let of_slots = |_, op, waiting| match op {
             Op::Reserve => matches!(waiting, Some(Waiting::ToTheEnd | Waiting::GivenUp)),
             _ => matches!(op, Op::Release | Op::SendReserved | Op::TryRecv),

@@ -175,31 +175,24 @@ pub struct Lists {
     /// Of each thread, which list is its own.
     mine: Vec<usize>,
     lists: [VecDeque<Item>; 3],
-    /// How many Gs left each list, ever.
-    left: [usize; 3],
-    /// The calls that stole from the first list, each with how many had left it then; and how many when its owner took some last.
+    /// The calls that stole from the first list since its owner took some, and how many each.
     thefts: Vec<(CallId, usize)>,
-    known: usize,
     /// What each thief has taken, and not put into its own list yet; and what was put into its victim's that it has not seen.
     hands: Vec<(Vec<Item>, Vec<CallId>)>,
 }
 
 impl Lists {
-    /// Takes the oldest `n`.
-    fn take(&mut self, list: usize, n: usize) -> Vec<Item> {
-        self.left[list] += n;
-        self.lists[list].drain(..n).collect()
-    }
-
-    /// The owner has just taken some: it knows of all that were taken before.
-    fn knows(&mut self, list: usize) {
-        if list == 0 {
-            self.known = self.left[0];
+    /// The owner takes the oldest `n`. It then knows of all that were taken before.
+    fn take(&mut self, mine: usize, n: usize, effects: &mut Effects) -> Vec<u64> {
+        if mine == 0 {
+            self.thefts.clear();
         }
+        let taken: Vec<Item> = self.lists[mine].drain(..n).collect();
+        effects.sees.extend(taken.iter().flat_map(|(_, by)| by));
+        taken.into_iter().map(|(g, _)| g).collect()
     }
 
-    /// How many Gs the owner takes the first list to hold, given what it answers: what was stolen since it took some itself, it may not
-    /// know of yet.
+    /// How many Gs the owner takes the first list to hold, given what it answers: of the last thefts it may not know yet.
     fn seems(&self, op: Op, answer: Option<&Answer>, effects: &mut Effects) -> usize {
         let is_it = |n: usize| match (op, answer) {
             (Op::Put, Some(Answer::Full)) => n == self.capacity,
@@ -208,18 +201,19 @@ impl Lists {
             _ => true,
         };
         let now = self.lists[0].len();
-        let then = self.thefts.iter().rev().map(|(_, then)| *then).chain([self.known]);
-        let lengths = then.filter(|then| *then >= self.known).map(|then| (then, now + self.left[0] - then));
-        // More than there may be it never seems to hold: its owner did not put those.
-        let mut lengths = lengths.filter(|(_, n)| *n <= self.capacity);
-        match lengths.find(|(_, n)| is_it(*n) && !is_it(now)) {
-            Some((known, n)) => {
-                let missed = self.thefts.iter().filter(|(_, then)| *then > known);
-                effects.misses.extend(missed.map(|(by, _)| *by));
-                n
-            }
-            None => now,
+        if is_it(now) {
+            return now;
         }
+        let mut n = now;
+        for (missed, (_, stolen)) in self.thefts.iter().enumerate().rev() {
+            n += stolen;
+            // More than there may be it never seems to hold: its owner did not put those.
+            if n <= self.capacity && is_it(n) {
+                effects.misses.extend(self.thefts[missed..].iter().map(|(by, _)| *by));
+                return n;
+            }
+        }
+        now
     }
 }
 
@@ -228,7 +222,7 @@ impl Spec<RunQueues> for Lists {
         let first = (1..=held as u64).map(|g| (g, Vec::new())).collect();
         let lists = [first, VecDeque::new(), VecDeque::new()];
         let hands = vec![Default::default(); roles.len()];
-        Lists { capacity, mine: roles.to_vec(), lists, left: [0; 3], thefts: Vec::new(), known: 0, hands }
+        Lists { capacity, mine: roles.to_vec(), lists, thefts: Vec::new(), hands }
     }
 
     /// A thief takes half of what it saw, and then puts that into its own list.
@@ -237,8 +231,8 @@ impl Spec<RunQueues> for Lists {
         let missed = unseen(&self.lists[list], n)?;
         let mut next = self.clone();
         next.hands[me.thread].0.is_empty().then(|| {
-            next.hands[me.thread] = (next.take(list, n), missed);
-            next.thefts.extend((list == 0).then_some((me, next.left[0])));
+            next.hands[me.thread] = (next.lists[list].drain(..n).collect(), missed);
+            next.thefts.extend((list == 0).then_some((me, n)));
             next
         })
     }
@@ -269,18 +263,9 @@ impl Spec<RunQueues> for Lists {
                 self.lists[mine].extend(fits.map(|g| (g, vec![me])));
                 Answer::Fitted(3.min(self.capacity - n))
             }
-            Op::Get => {
-                let got = self.take(mine, n.min(1));
-                self.knows(mine);
-                effects.sees.extend(got.iter().flat_map(|(_, by)| by));
-                Answer::Got(got.first().map(|(g, _)| *g))
-            }
-            Op::Spill if is_full => {
-                let half = self.take(mine, self.capacity / 2);
-                self.knows(mine);
-                effects.sees.extend(half.iter().flat_map(|(_, by)| by));
-                Answer::Spilled(Some(half.into_iter().map(|(g, _)| g).collect()))
-            }
+            Op::Get if n == 0 => Answer::Got(None),
+            Op::Get => Answer::Got(self.take(mine, 1, effects).pop()),
+            Op::Spill if is_full => Answer::Spilled(Some(self.take(mine, self.capacity / 2, effects))),
             Op::Spill => Answer::Spilled(None),
             Op::IsEmpty => Answer::Empty(n == 0),
             Op::Steal(victim) => {
