@@ -122,7 +122,8 @@
 //! * `signal`: Ctrl-C, and the other signals that a process is sent, in the module of that name (on Unix).
 //! * `io-uring`: on Linux a second poller, for sockets and files, by `Builder::poller`.
 //! * `tokio-compat`: streams by tokio's traits, and back, in the module `tokio_compat`.
-//! * `tokio-context`: the same, and `tokio_compat::Compat`: futures that need tokio's runtime, on tasks of spinpark's.
+//! * `tokio-context`: the same, and `Builder::tokio_context`: tokio's timers, sockets and `spawn` in every task of spinpark's; or in
+//!   one future, by `tokio_compat::Compat`.
 //! * `tracing`: a span for each task, and events for what the scheduler does, for subscribers of the crate `tracing`. See
 //!   docs/guide/seeing.md.
 //!
@@ -195,7 +196,16 @@ pub use runtime::{
 /// }
 /// ```
 ///
-/// A crate that forbids unsafe code cannot have them:
+/// With what tokio's libraries need, by the feature `tokio-context` ([`Builder::tokio_context`](runtime::Builder)):
+///
+/// ```
+/// #[spinpark::main(tokio)]
+/// async fn main() {
+///     tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+/// }
+/// ```
+///
+/// A crate that forbids unsafe code cannot have stacks for goroutines:
 ///
 /// ```compile_fail
 /// #![forbid(unsafe_code)]

@@ -15,6 +15,8 @@ use crate::runtime::exec::scheduler::Scheduler;
 use crate::runtime::exec::sources::sources;
 #[cfg(all(unix, feature = "signal"))]
 use crate::runtime::exec::tasks::Tasks;
+#[cfg(feature = "tokio-context")]
+use crate::runtime::exec::theirs;
 use crate::runtime::exec::time_here;
 use crate::runtime::exec::turn_pace::Turns;
 use crate::runtime::host::cores::Cores;
@@ -27,6 +29,7 @@ use crate::runtime::observe::meter::Meter;
 use crate::runtime::runtime::Runtime;
 use crate::runtime::shared::{Parts, Shared};
 use core::time::Duration;
+use std::io;
 
 /// The default number of Ps of a deterministic runtime.
 const SIMULATED_PROCS: usize = 4;
@@ -51,6 +54,10 @@ impl Builder {
         {
             let reason = "a deterministic runtime has none: only its own thread may look at it".into();
             return Err(BuildError::Console { address: console.address(), reason });
+        }
+        #[cfg(feature = "tokio-context")]
+        if self.seed.is_some() && self.has_tokio {
+            return Err(BuildError::DeterministicTokio);
         }
         self.plan.check()?;
         if !(Stacks::SMALLEST..=Stacks::LARGEST).contains(&self.goroutine_stack) {
@@ -80,7 +87,6 @@ impl Builder {
         }
         #[cfg(all(unix, feature = "signal"))]
         let dumps = self.watchers.dumps_on_sigquit && !H::IS_SIMULATED;
-        let stacks = self.is_stackful.then(|| Stacks::new(config.procs, self.goroutine_stack));
         let parts = Parts {
             procs: config.procs,
             runtime_id,
@@ -89,13 +95,14 @@ impl Builder {
             has_foreign_threads: self.has_foreign_threads,
             meter: Meter::new(config.capacity(), self.is_timed, H::now),
             thread_config: ThreadConfig::new(self.plan),
-            stacks,
+            stacks: self.is_stackful.then(|| Stacks::new(config.procs, self.goroutine_stack)),
             poller,
+            has_tokio: self.has_tokio,
             detached_tasks: DetachedTasks::new(config.capacity(), preempts),
             turns: Turns::new(if H::IS_SIMULATED || config.global_every == 0 { 0 } else { self.turn_every }),
             watch: self.watchers.open(runtime_id, &config)?,
         };
-        let shared = Shared::new(parts).map_err(|error| BuildError::Poller(error.raw_os_error()))?;
+        let shared = shared(parts)?;
         if self.starts_paused && !H::IS_SIMULATED {
             time_here::pause(&shared, H::now());
         }
@@ -132,6 +139,8 @@ impl Builder {
         Ok(match self.poller {
             // A ring has its report when a thread that has asked it comes to the system again: time may have jumped by then.
             _ if self.starts_paused => Poller::Epoll,
+            // It is a source of tokio's poller.
+            _ if self.has_tokio => Poller::Epoll,
             Poller::Auto => env::poller()?.unwrap_or_default(),
             poller => poller,
         })
@@ -148,6 +157,20 @@ impl Builder {
         let max_ms = self.max_threads.unwrap_or(self.config.max_ms.max(procs).min(Config::MAX_MS));
         Ok(Config { procs, max_ms, ..self.config.clone() })
     }
+}
+
+/// A runtime's state, with tokio's runtime if it was asked for.
+fn shared(parts: Parts) -> Result<Shared, BuildError> {
+    let make = || {
+        #[cfg(feature = "tokio-context")]
+        if parts.has_tokio {
+            let mut shared = Shared::new(parts)?;
+            shared.tokio = Some(theirs::open(&shared.reactor)?);
+            return Ok(shared);
+        }
+        Shared::new(parts)
+    };
+    make().map_err(|error: io::Error| BuildError::Poller(error.raw_os_error()))
 }
 
 /// From now on SIGQUIT prints what the tasks of this runtime wait for.

@@ -56,6 +56,9 @@ pub enum BuildError {
         /// Why not.
         reason: String,
     },
+    /// A deterministic runtime cannot have tokio's context.
+    #[cfg(feature = "tokio-context")]
+    DeterministicTokio,
     /// The system gave no poller for sockets; its error code, where there is one.
     Poller(Option<i32>),
 }
@@ -108,6 +111,11 @@ impl fmt::Display for BuildError {
             BuildError::Console { address, reason } => {
                 write!(f, "the console cannot be served at {address}: {reason}")
             }
+            #[cfg(feature = "tokio-context")]
+            BuildError::DeterministicTokio => f.write_str(
+                "a deterministic runtime cannot have tokio's context: tokio's clock and sockets are not simulated; leave one of `deterministic` \
+                 and `tokio_context` out",
+            ),
             BuildError::Poller(code) => {
                 f.write_str("the system gave no poller for sockets")?;
                 code.map_or(Ok(()), |code| write!(f, ": {}", io::Error::from_raw_os_error(code)))?;

@@ -1,6 +1,7 @@
 //! The numbers of a runtime.
 
 mod paused;
+mod pollers;
 #[cfg(all(unix, feature = "signal"))]
 mod sigquit;
 mod threads;
@@ -96,6 +97,8 @@ pub struct Builder {
     pub(super) seed: Option<u64>,
     pub(super) starts_paused: bool,
     pub(super) poller: Poller,
+    /// Are its threads in the context of a runtime of tokio's?
+    pub(super) has_tokio: bool,
     pub(super) plan: Plan,
     pub(super) watchers: Watchers,
 }
@@ -116,6 +119,7 @@ impl Builder {
             seed: None,
             starts_paused: false,
             poller: Poller::Auto,
+            has_tokio: false,
             plan: Plan::default(),
             watchers: Watchers::default(),
         }
@@ -170,13 +174,6 @@ impl Builder {
     /// what is to run next there, too. Default 4, as Go's.
     pub fn steal_passes(mut self, n: u32) -> Self {
         self.config.steal_passes = n;
-        self
-    }
-
-    /// Which of the system's pollers it waits in, for sockets and files. Default: [`Poller::Auto`]. What the system does not give
-    /// is no error: then it is the one that there always is, and [`Metrics::poller`](crate::Metrics::poller) says so.
-    pub fn poller(mut self, poller: Poller) -> Self {
-        self.poller = poller;
         self
     }
 

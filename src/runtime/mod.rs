@@ -56,11 +56,11 @@
 //! | `io`, `time` | sockets, files, pipes, signals, child processes, which tasks wait for which, where the last M waits; sleeping, and what becomes due |
 //! | `sync` | channels, `select!`, locks |
 //! | `shared`, `companion`, `events` | the state of one runtime, and what stands beside it until its end; what is done about what its scheduler reports |
-//! | `exec` | an M's life, tasks, joining, `block_on`, goroutines, system calls, preemption |
+//! | `exec` | an M's life, tasks, joining, `block_on`, goroutines, system calls, preemption; waiting in tokio's poller |
 //! | `structured` | tasks that belong together: `JoinSet`, `scope`, cancellation, task-locals, `join!` |
 //! | `env`, `builder`, `build`, `build_error` | the numbers, and a runtime made of them |
 //! | `world`, `handle`, `runtime`, `end` | stopping the world; what a user has of a runtime; its end |
-//! | `compat` | the traits that hyper wants, and tokio's; streams and sinks |
+//! | `compat` | the traits that hyper wants, and tokio's; one future in tokio's context; streams and sinks |
 //! | `console` | a page that shows a runtime, served by another one |
 //!
 //! **Imports** run one way, `host < observe < state of io, time, exec < shared < events < exec < world, handle, build,

@@ -59,6 +59,9 @@ pub(super) struct Shared {
     /// tokio's runtime beside it, if one is needed.
     #[cfg(feature = "tokio-context")]
     pub(super) companion: Companion,
+    /// tokio's runtime, in whose poller it waits, if it was asked for.
+    #[cfg(feature = "tokio-context")]
+    pub(super) tokio: Option<::tokio::runtime::Handle>,
     /// When its threads ask for turns of the global queue.
     pub(super) turns: Arc<Turns>,
     /// Its observers, if there are any.
@@ -76,6 +79,7 @@ pub(super) struct Parts {
     pub(super) thread_config: ThreadConfig,
     pub(super) stacks: Option<Arc<Stacks>>,
     pub(super) poller: Poller,
+    pub(super) has_tokio: bool,
     pub(super) detached_tasks: DetachedTasks,
     pub(super) turns: Turns,
     pub(super) watch: Option<Box<Watch>>,
@@ -95,12 +99,14 @@ impl Shared {
             thread_config,
             stacks,
             poller,
+            has_tokio,
             detached_tasks,
             turns,
             watch,
         } = parts;
         let timers = Arc::new(TimerQueue::new(procs));
-        let reactor = Arc::new(Reactor::new(runtime_id, !machine.is_any(), poller, IdleWork::new(stacks.clone()))?);
+        let idle = IdleWork::new(stacks.clone());
+        let reactor = Arc::new(Reactor::new(runtime_id, !machine.is_any(), poller, has_tokio, idle)?);
         Ok(Shared {
             runtime_id,
             machine,
@@ -120,6 +126,8 @@ impl Shared {
             detached_tasks,
             #[cfg(feature = "tokio-context")]
             companion: Companion::new(),
+            #[cfg(feature = "tokio-context")]
+            tokio: None,
             turns: Arc::new(turns),
             watch,
         })
@@ -131,6 +139,10 @@ impl Shared {
         // After the tasks, which may use it; before what its own may use.
         #[cfg(feature = "tokio-context")]
         guarded(|| drop(self.companion.close()));
+        #[cfg(feature = "tokio-context")]
+        if self.tokio.is_some() {
+            self.reactor.netpoll.leave_outer();
+        }
         self.timers.serve_if_any();
         self.reactor.close();
         self.printer.end();

@@ -6,6 +6,7 @@ mod http2;
 mod postgres;
 mod tls;
 mod tokio_context;
+mod tokio_everywhere;
 mod tokio_traits;
 mod tower_services;
 

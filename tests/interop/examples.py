@@ -43,9 +43,7 @@ def ours(text):
     """An example's source with our executor; what has tokio's `main` is played in tokio's context."""
     text = FIXED.sub(ARGUMENT, text).replace("async_tungstenite::smol::connect_async", "smol::websocket::connect_async")
     text = text.replace("async_tungstenite::{smol::connect_async,", "async_tungstenite::{")
-    main = re.compile(r"#\[tokio::main[^\]]*\]\nasync fn main\(\)( -> [^{]*)?\{")
-    inside = r"#[spinpark::main]\nasync fn main()\1{ spinpark::tokio_compat::CompatExt::compat(inside()).await }\nasync fn inside()\1{"
-    return main.sub(inside, text)
+    return re.sub(r"#\[tokio::main[^\]]*\]", "#[spinpark::main(tokio)]", text)
 
 
 class Program:

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 const PROCS: usize = 4;
 
 static RUNTIME: LazyLock<Runtime> =
-    LazyLock::new(|| Runtime::builder().procs(PROCS).build().expect("numbers that are allowed, and a thread"));
+    LazyLock::new(|| Runtime::builder().procs(PROCS).tokio_context().build().expect("numbers that are allowed, and a thread"));
 
 /// The runtime.
 pub fn runtime() -> &'static Runtime {

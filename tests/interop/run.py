@@ -33,8 +33,7 @@ SEVERAL_THREADS = "fails now and then on tokio's own runtime of several threads,
 REFUSES = "expects tokio to refuse to block a worker; it does not know ours for one"
 OWN_RUNTIME = "is about tokio's own runtime"
 
-# The tests of each crate, in files or folders below its `tests`, and what is left out: `file` or `file::test`, and why. `context`: its
-# own code calls tokio's `spawn` or timers, so each test is wrapped in a `Compat`.
+# The tests of each crate, in files or folders below its `tests`, and what is left out: `file` or `file::test`, and why.
 CRATES = {
     "async-channel": {"files": ["bounded", "unbounded"], "out": {}},
     "async-lock": {
@@ -47,7 +46,6 @@ CRATES = {
     },
     "hyper-util": {
         "files": ["legacy_client", "proxy"],
-        "context": True,
         "out": {
             "legacy_client::alpn_h2": SEVERAL_THREADS,
             "legacy_client::connection_poisoning": SEVERAL_THREADS,
@@ -59,6 +57,9 @@ CRATES = {
         "files": [
             "sync_broadcast", "sync_broadcast_weak", "sync_mpsc", "sync_mpsc_weak", "sync_watch", "sync_mutex", "sync_mutex_owned", "sync_oneshot",
             "sync_rwlock", "sync_semaphore", "sync_semaphore_owned", "sync_set_once",
+            "buffered", "io_async_fd", "io_copy", "io_copy_bidirectional", "net_bind_resource", "net_unix_pipe", "tcp_accept", "tcp_connect", "tcp_echo",
+            "tcp_into_split", "tcp_into_std", "tcp_peek", "tcp_shutdown", "tcp_socket", "tcp_split", "tcp_stream", "udp", "uds_cred", "uds_datagram",
+            "uds_split", "uds_stream", "unix_shutdown",
         ],
         "out": {
             "sync_mutex::mutex_fifo_with_coop_budget": BUDGET,
@@ -69,7 +70,6 @@ CRATES = {
             "sync_watch::sender_closed_is_cooperative": BUDGET,
             **{f"sync_semaphore::blocking_acquire{which}_in_async_context": REFUSES
                for which in ["", "_many", "_many_owned", "_owned"]},
-            "sync_mpsc::recv_timeout": "calls tokio's timer, which only a `Compat` has",
             "sync_mpsc::blocking_recv_async": REFUSES,
             "sync_mpsc::blocking_send_async": REFUSES,
             "sync_barrier, sync_notify": NO_EXECUTOR,
@@ -79,7 +79,6 @@ CRATES = {
     },
     "tower": {
         "files": ["buffer", "builder", "load_shed", "ready_cache", "retry", "spawn_ready", "steer", "util"],
-        "context": True,
         "out": {
             "hedge, limit": PAUSED,
             "balance": NO_EXECUTOR,
@@ -104,7 +103,7 @@ FEATURES = {
     "tower": ["full"],
 }
 
-TEST = re.compile(r"#\[tokio::test[^\]]*\]((?:\s*#\[[^\]]*\])*)\s*async fn (\w+)\(\)\s*\{")
+TEST = re.compile(r"#\[tokio::test[^\]]*\]")
 
 
 def cargo(*args, **options):
@@ -121,16 +120,9 @@ def sources(crates=(*CRATES, *examples.CRATES)):
     return found
 
 
-def ours(text, context):
-    """A test's source with our executor: `#[tokio::test]` is ours, and its body may be wrapped."""
-    def replaced(test):
-        attributes, name = test.groups()
-        if not context:
-            return f"#[spinpark::test]{attributes}\nasync fn {name}() {{"
-        wrapped = f"spinpark::tokio_compat::CompatExt::compat({name}_inside()).await"
-        return f"#[spinpark::test]{attributes}\nasync fn {name}() {{ {wrapped} }}\nasync fn {name}_inside() {{"
-
-    return TEST.sub(replaced, text)
+def ours(text):
+    """A test's source with our executor, in tokio's context: for its timers and sockets, and for what a crate's own code gives to its `spawn`."""
+    return TEST.sub("#[spinpark::test(tokio)]", text)
 
 
 def without(text, name):
@@ -169,7 +161,7 @@ def copy(name, folder, *described):
             path = to / "tests" / file / "main.rs" if (to / "tests" / file).is_dir() else to / "tests" / f"{file}.rs"
             path.write_text(without(path.read_text(), test))
     for path in (to / "tests").rglob("*.rs"):
-        path.write_text(ours(path.read_text(), crate.get("context", False)))
+        path.write_text(ours(path.read_text()))
     for path in list((to / "tests").iterdir()):
         is_helper = path.name in ["common", "support", "support.rs", "test_utils"]
         if path.stem not in crate["files"] and not is_helper:

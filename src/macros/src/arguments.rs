@@ -13,13 +13,16 @@ pub(crate) struct Arguments {
     pub(crate) procs: Option<LitInt>,
     /// Does time stand still at first?
     pub(crate) start_paused: Option<LitBool>,
+    /// Is every thread in the context of a runtime of tokio's?
+    pub(crate) tokio: bool,
     /// Have goroutines stacks of their own? Where the user has written `unsafe`.
     pub(crate) stackful: Option<Token![unsafe]>,
 }
 
-/// `name = value`, or `unsafe(stackful)`.
+/// `name = value`, `tokio`, or `unsafe(stackful)`.
 enum Argument {
     Named { name: Ident, value: Expr },
+    Tokio { name: Ident },
     Stackful { promise: Token![unsafe], name: Ident },
 }
 
@@ -39,6 +42,12 @@ impl Parse for Argument {
         if name == "stackful" {
             return Err(Error::new(name.span(), PROMISE));
         }
+        if name == "tokio" {
+            if input.peek(Token![=]) {
+                return Err(Error::new(name.span(), "`tokio` has no value: write `tokio`"));
+            }
+            return Ok(Argument::Tokio { name });
+        }
         if !input.peek(Token![=]) {
             let example = if name == "start_paused" { "start_paused = true" } else { "procs = 4" };
             return Err(Error::new(name.span(), format!("`{name}` has no value: write `{example}`")));
@@ -57,6 +66,7 @@ impl Parse for Arguments {
         let mut arguments = Arguments::default();
         for argument in Punctuated::<Argument, Token![,]>::parse_terminated(input)? {
             let (name, is_twice) = match argument {
+                Argument::Tokio { name } => (name, std::mem::replace(&mut arguments.tokio, true)),
                 Argument::Stackful { promise, name } => (name, arguments.stackful.replace(promise).is_some()),
                 Argument::Named { name, value } if name == "procs" => {
                     let procs = number(value.span(), value)?;
@@ -83,7 +93,7 @@ fn hint(name: &Ident) -> &'static str {
     match name.to_string().as_str() {
         "worker_threads" | "workers" | "threads" => ": write `procs = 4`, which is how many tasks run at once",
         "flavor" | "core_threads" => ": there is one kind of runtime; for one task at a time write `procs = 1`",
-        _ => ": there are `procs`, as in `procs = 4`, `start_paused = true`, and `unsafe(stackful)`",
+        _ => ": there are `procs`, as in `procs = 4`, `start_paused = true`, `tokio`, and `unsafe(stackful)`",
     }
 }
 

@@ -31,9 +31,10 @@ pub(crate) fn or_error(
 pub(crate) fn expand(arguments: TokenStream, function: TokenStream, kind: Kind) -> Result<TokenStream> {
     let written: ItemFn = syn::parse2(function)?;
     check(&written, kind)?;
-    let Arguments { procs, start_paused, stackful } = syn::parse2(arguments)?;
+    let Arguments { procs, start_paused, tokio, stackful } = syn::parse2(arguments)?;
     let procs = procs.map(|procs| quote!(.procs(#procs)));
     let paused = start_paused.map(|yes| quote!(.start_paused(#yes)));
+    let tokio = tokio.then(|| quote!(.tokio_context()));
     // With the user's own `unsafe`, and where that stands: the lint `unsafe_code` sees it.
     let builder = match stackful {
         Some(promise) => {
@@ -52,7 +53,7 @@ pub(crate) fn expand(arguments: TokenStream, function: TokenStream, kind: Kind) 
         #(#attributes)*
         #visibility #outer {
             #inner
-            match #builder #procs #paused.build() {
+            match #builder #procs #paused #tokio.build() {
                 ::core::result::Result::Ok(runtime) => runtime.run(#name()),
                 ::core::result::Result::Err(error) => ::core::panic!("no runtime could be made: {error}"),
             }

@@ -17,6 +17,7 @@ use proc_macro::TokenStream;
 /// |----------|--------------|
 /// | `procs = n` | so many Ps: tasks that run at once. Without it, as many as there are cores, or `SPINPARK_PROCS` |
 /// | `start_paused = true` | time stands still, and jumps when all waits, for tests: `Builder::start_paused` |
+/// | `tokio` | tokio's timers, sockets and `tokio::spawn` work in every task: `Builder::tokio_context`; the feature `tokio-context` |
 /// | `unsafe(stackful)` | goroutines have stacks of their own, as in Go, and not a thread each while they wait |
 ///
 /// # Safety

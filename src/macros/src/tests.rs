@@ -33,11 +33,13 @@ mod a_wrong_argument {
             ("procs = 99999999999999999999999", "`procs` is a number, as in `procs = 4`"),
             ("start_paused", "`start_paused` has no value: write `start_paused = true`"),
             ("start_paused = 1", "`start_paused` is `true` or `false`"),
+            ("tokio = true", "`tokio` has no value: write `tokio`"),
+            ("tokio, tokio", "`tokio` is said twice: leave one out"),
             ("start_paused = true, start_paused = true", "`start_paused` is said twice: leave one out"),
             ("procs = 1, procs = 2", "`procs` is said twice: leave one out"),
             (
                 "cores = 1",
-                "there is no argument `cores`: there are `procs`, as in `procs = 4`, `start_paused = true`, and `unsafe(stackful)`",
+                "there is no argument `cores`: there are `procs`, as in `procs = 4`, `start_paused = true`, `tokio`, and `unsafe(stackful)`",
             ),
             (
                 "stackful",
@@ -105,6 +107,12 @@ mod a_right_one {
             assert!(made.contains(part), "{part}: {made}");
         }
         assert!(!made.contains("test"), "{made}");
+    }
+
+    #[test]
+    fn has_tokios_context() {
+        let made = made("tokio, procs = 2", "async fn main() {}", Kind::Main);
+        assert!(made.contains("builder () . procs (2) . tokio_context () . build ()"), "{made}");
     }
 
     #[test]

@@ -8,10 +8,13 @@ use crate::runtime::exec::context::Context;
 use crate::runtime::exec::inside::Inside;
 use crate::runtime::exec::leaving::Return;
 use crate::runtime::exec::looks::Looks;
+use crate::runtime::exec::needs_tokio;
 use crate::runtime::exec::platform::Platform;
 use crate::runtime::exec::polling::Nested;
 use crate::runtime::exec::task::Raw;
 use crate::runtime::exec::tasks::Tasks;
+#[cfg(feature = "tokio-context")]
+use crate::runtime::exec::theirs::Entered;
 use crate::runtime::exec::wait_graph::Deadlock;
 use crate::runtime::exec::waits::{Unmet, blocked_in};
 use crate::runtime::host::cores::Cores;
@@ -24,6 +27,7 @@ use core::future::Future;
 use core::panic::Location;
 use core::pin::{Pin, pin};
 use core::task::{self, Poll, Waker};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::task::Wake;
 
@@ -170,8 +174,14 @@ fn block_on_host<H: Platform, F: Future>(
         H::step();
         let polled = {
             let _inside = Inside::of(tasks);
+            #[cfg(feature = "tokio-context")]
+            let _theirs = Entered::of(tasks);
             let _polls = Nested::begin();
-            future.as_mut().poll(&mut task::Context::from_waker(&waker))
+            let poll = || future.as_mut().poll(&mut task::Context::from_waker(&waker));
+            catch_unwind(AssertUnwindSafe(poll)).unwrap_or_else(|payload| {
+                needs_tokio::report(&*payload);
+                resume_unwind(payload)
+            })
         };
         if let Poll::Ready(value) = polled {
             return Ok(value);

@@ -10,9 +10,9 @@
 //! | layer | files, each may import those above it |
 //! |-------|---------------------------------------|
 //! | state, kept in `Shared` | `owned` (above `task`), `wait_graph`, `block_on_waiters`, `idle`, `preempt`, `task_locals`, `goroutine/stack` |
-//! | a scheduler of tasks | `outcome`, `polling`, `waker_words`, `why`, `task`, `blocked`, `awaited`, `on_thread`; `scheduler`: tasks as Gs; `current_worker`: an M with its P; `tasks`: one on either host; `registry`: by number |
+//! | a scheduler of tasks | `needs_tokio`, `outcome`, `polling`, `waker_words`, `why`, `task`, `blocked`, `awaited`, `on_thread`; `scheduler`: tasks as Gs; `current_worker`: an M with its P; `tasks`: one on either host; `registry`: by number |
 //! | a thread | `entered`, `context`: what it is to a runtime; `inside`, `leaving`, `checkpoint`, `unwind` |
-//! | waiting with it | `waits`, `platform` (what differs between hosts), `pollers`, `sources`, `checkdead`, `looks`, `dump`, `block_on`, `blocking` |
+//! | waiting with it | `waits`, `platform` (what differs between hosts), `pollers`, `theirs` (in tokio's poller), `sources`, `checkdead`, `looks`, `dump`, `block_on`, `blocking` |
 //! | tasks | `report`, `names`, `life`, `waker`, `goroutine`, `abort`, `join`, `spawn`, `local_set`, `thread_lock`, `yielding` |
 //! | an M | `thread_hooks`, `mloop`; `saved`: one that is simulated; `shutdown` |
 //!
@@ -42,6 +42,7 @@ pub(super) mod local_set;
 mod looks;
 pub(super) mod mloop;
 pub(super) mod names;
+mod needs_tokio;
 pub(super) mod not_in_runtime;
 pub(super) mod on_thread;
 pub(super) mod outcome;
@@ -59,6 +60,8 @@ pub(super) mod spawn;
 pub(super) mod task;
 pub(super) mod task_locals;
 pub(super) mod tasks;
+#[cfg(feature = "tokio-context")]
+pub(super) mod theirs;
 pub(super) mod thread_hooks;
 pub(super) mod thread_lock;
 pub(super) mod time_here;

@@ -1,5 +1,6 @@
 //! What comes of a task: its value, or its panic.
 
+use crate::runtime::exec::needs_tokio;
 use crate::runtime::guarded::guarded;
 use core::any::Any;
 use core::fmt;
@@ -50,10 +51,8 @@ struct Inside {
 
 impl Panic {
     pub(in crate::runtime) fn new(payload: Box<dyn Any + Send>) -> Self {
-        let message = match payload.downcast_ref::<&'static str>() {
-            Some(message) => Some((*message).to_owned()),
-            None => payload.downcast_ref::<String>().cloned(),
-        };
+        needs_tokio::report(&*payload);
+        let message = needs_tokio::message(&*payload).map(str::to_owned);
         Panic(Box::new(Inside { message, payload: Mutex::new(payload) }))
     }
 
@@ -87,7 +86,10 @@ impl fmt::Debug for Panic {
 impl fmt::Display for Panic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.message() {
-            Some(message) => write!(f, "task panicked: {message}"),
+            Some(message) => {
+                write!(f, "task panicked: {message}")?;
+                needs_tokio::cure(message).map_or(Ok(()), |cure| write!(f, "; {cure}"))
+            }
             None => f.write_str("task panicked with a non-string payload"),
         }
     }

@@ -15,6 +15,8 @@ pub(in crate::runtime) struct Reactor {
     pub(in crate::runtime) idle: IdleWork,
     /// A simulated machine has no network.
     has_network: bool,
+    /// The thread that polls waits in another reactor, which does not say whether a task waits there.
+    has_outer: bool,
 }
 
 impl Reactor {
@@ -24,9 +26,10 @@ impl Reactor {
         runtime_id: RuntimeId,
         has_network: bool,
         poller: Poller,
+        has_outer: bool,
         idle: IdleWork,
     ) -> io::Result<Reactor> {
-        Ok(Reactor { runtime_id, netpoll: Arc::new(Netpoll::new(poller)?), idle, has_network })
+        Ok(Reactor { runtime_id, netpoll: Arc::new(Netpoll::new(poller)?), idle, has_network, has_outer })
     }
 
     /// The sockets.
@@ -45,7 +48,7 @@ impl Reactor {
 
     /// Is a socket waited for, or is there something to do before?
     pub(in crate::runtime) fn is_awaited(&self) -> bool {
-        self.netpoll.is_awaited() || self.idle.is_any()
+        self.has_outer || self.netpoll.is_awaited() || self.idle.is_any()
     }
 
     pub(in crate::runtime) fn close(&self) {

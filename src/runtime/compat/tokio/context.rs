@@ -173,6 +173,9 @@ static OF_THE_PROCESS: Mutex<Option<Beside>> = Mutex::new(None);
 /// Of the tokio runtime that belongs to the runtime around this thread; started, if it does not run yet.
 fn handle_around() -> io::Result<Handle> {
     if let Some(tasks) = context::Context::around() {
+        if let Some(handle) = &tasks.shared().tokio {
+            return Ok(handle.clone());
+        }
         let start = || Beside::start(Some(tasks.clone()));
         if let Some(beside) = tasks.shared().companion.get_or_start(start)? {
             return Ok(beside.handle.clone());

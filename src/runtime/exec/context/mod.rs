@@ -27,6 +27,7 @@ use core::cell::{Cell, RefCell};
 use core::mem;
 use core::panic::Location;
 use core::sync::atomic::AtomicU64;
+use core::task::Waker;
 
 /// What this thread is to a runtime on the host `H`.
 pub(in crate::runtime) type Role<H> = role::Role<CurrentWorker<H>, InSyscall<H>, Beside>;
@@ -94,7 +95,7 @@ pub(in crate::runtime) struct Context {
     /// How often its task was unwound because its runtime is shut down, and went on.
     pub(in crate::runtime::exec) unwound: Cell<u32>,
     /// What became runnable while it polls sources for work.
-    collected: RefCell<Vec<Task>>,
+    collected: RefCell<Collected>,
     /// How often the task is bound to this thread.
     pub(in crate::runtime::exec) locks: Cell<Locks>,
     /// Where the task was spawned.
@@ -118,6 +119,22 @@ impl Drop for Context {
     }
 }
 
+/// What became runnable while a thread polls.
+struct Collected {
+    tasks: Vec<Task>,
+    /// Of the code that polls, and would end its wait at the first.
+    waker: Option<Waker>,
+}
+
+impl Collected {
+    fn add(&mut self, task: Option<Task>) {
+        self.tasks.extend(task);
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
 /// There is no real task here.
 #[cold]
 #[inline(never)]
@@ -127,7 +144,7 @@ pub(in crate::runtime::exec) fn simulated<R>(f: impl FnOnce() -> R) -> R {
 
 /// Queues the task, if this is a place for tasks of `runtime_id`.
 #[inline(always)]
-fn queue<H: Host>(role: &mut Role<H>, of: RuntimeId, task: &mut Option<Task>, yields: bool, list: &RefCell<Vec<Task>>) {
+fn queue<H: Host>(role: &mut Role<H>, of: RuntimeId, task: &mut Option<Task>, yields: bool, list: &RefCell<Collected>) {
     match role {
         Role::Running(current) if current.shared().runtime_id == of => match task.take() {
             // Its slice is over: behind all others. Go: `gopreempt_m`.
@@ -136,7 +153,7 @@ fn queue<H: Host>(role: &mut Role<H>, of: RuntimeId, task: &mut Option<Task>, yi
             Some(task) => current.ready(task),
             None => (),
         },
-        Role::Other(Beside::Collecting(collecting)) if *collecting == of => list.borrow_mut().extend(task.take()),
+        Role::Other(Beside::Collecting(collecting)) if *collecting == of => list.borrow_mut().add(task.take()),
         _ => (),
     }
 }
@@ -150,7 +167,7 @@ impl Context {
             runtime_id: Cell::new(None),
             callback: Cell::new(None),
             unwound: Cell::new(0),
-            collected: RefCell::new(Vec::new()),
+            collected: RefCell::new(Collected { tasks: Vec::new(), waker: None }),
             locks: Cell::new(Locks::NONE),
             spawned_at: Cell::new(None),
             running: Cell::new(0),
@@ -238,10 +255,22 @@ impl Context {
             f();
             role.replace(before);
             // Not under the borrow: `put` is anybody's. The room is used again.
-            let mut tasks = context.collected.take();
+            let mut tasks = mem::take(&mut context.collected.borrow_mut().tasks);
             tasks.drain(..).for_each(put);
-            context.collected.replace(tasks);
+            context.collected.borrow_mut().tasks = tasks;
         });
+    }
+
+    /// Was one collected already? If not, this waker is told of the first, unless the collection ends before.
+    #[cfg(feature = "tokio-context")]
+    pub(in crate::runtime) fn collect_with(waker: &Waker) -> bool {
+        let waits = |context: &Context| {
+            let mut collected = context.collected.borrow_mut();
+            let is_any = !collected.tasks.is_empty();
+            collected.waker = if is_any { None } else { Some(waker.clone()) };
+            is_any
+        };
+        Context::try_with(waits) == Some(true)
     }
 
     /// The P of the task that this thread runs, taken; to be given back by [`set_current_worker`](Context::set_current_worker).

@@ -16,6 +16,7 @@ mod entry;
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 pub(in crate::runtime) mod files;
 mod lock;
+pub(in crate::runtime) mod outer;
 pub(in crate::runtime) mod poller;
 mod registered;
 #[cfg(all(feature = "io-uring", target_os = "linux"))]

@@ -6,6 +6,7 @@ use crate::runtime::io::netpoll::change::Change;
 use crate::runtime::io::netpoll::choice::Poller;
 use crate::runtime::io::netpoll::entry::Entry;
 use crate::runtime::io::netpoll::lock::{lock, shut_down};
+use crate::runtime::io::netpoll::outer::Outer;
 use crate::runtime::io::netpoll::socket::{Direction, Socket};
 use crate::runtime::io::netpoll::source::Source;
 use crate::runtime::io::netpoll::system::{Buffer, System};
@@ -19,6 +20,9 @@ use core::fmt;
 use core::time::Duration;
 use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::{io, thread};
+
+/// With so many reports, or more, there may be more of them.
+const FULL: usize = 64;
 
 /// What is called when the first comes to wait, or the last is gone.
 pub(crate) type Hook = Box<dyn Fn() + Send + Sync>;
@@ -39,6 +43,8 @@ pub(super) struct Batch {
     buffer: Buffer,
     changes: Vec<Change>,
     wakers: Vec<TaskWaker>,
+    /// Where the thread waits that polls, if not here.
+    outer: Option<Box<dyn Outer>>,
 }
 
 impl Netpoll {
@@ -54,7 +60,7 @@ impl Netpoll {
         Netpoll {
             system: Arc::new(system),
             sockets: Sockets::new(),
-            batch: Mutex::new(Batch { buffer: Buffer::new(), changes: Vec::new(), wakers: Vec::new() }),
+            batch: Mutex::new(Batch { buffer: Buffer::new(), changes: Vec::new(), wakers: Vec::new(), outer: None }),
             last_error: Mutex::new(None),
             on_first: OnceLock::new(),
             on_none: OnceLock::new(),
@@ -72,8 +78,18 @@ impl Netpoll {
             Err(TryLockError::Poisoned(poison)) => poison.into_inner(),
             Err(TryLockError::WouldBlock) => return 0,
         };
-        let Batch { buffer, changes, wakers } = &mut *batch;
-        let result = interrupt::wait::<Cores, _>(|| self.system.wait(buffer, timeout, |change| changes.push(change)));
+        let Batch { buffer, changes, wakers, outer } = &mut *batch;
+        let result = interrupt::wait::<Cores, _>(|| {
+            let Some(outer) = outer else { return self.system.wait(buffer, timeout, |change| changes.push(change)) };
+            if !outer.wait(timeout) {
+                return Ok(());
+            }
+            let result = self.system.wait(buffer, Some(Duration::ZERO), |change| changes.push(change));
+            if changes.len() < FULL {
+                outer.all_taken();
+            }
+            result
+        });
         for change in changes.drain(..) {
             if let Some(entry) = self.sockets.get(change.key) {
                 let taken = entry.take_ready(change.what, change.end, wakers);
@@ -101,6 +117,29 @@ impl Netpoll {
         // The hook is for others; the M that polls knows.
         self.sockets.waiting().woken((woken + finished) as u64);
         woken
+    }
+
+    /// From now on the thread that polls waits there.
+    #[cfg(feature = "tokio-context")]
+    pub(in crate::runtime) fn wait_in(&self, outer: Box<dyn Outer>) {
+        lock(&self.batch).outer = Some(outer);
+    }
+
+    /// No thread polls any more, and what it waited in ends.
+    #[cfg(feature = "tokio-context")]
+    pub(in crate::runtime) fn leave_outer(&self) {
+        let outer = lock(&self.batch).outer.take();
+        // Not under the lock: it drops what is the user's.
+        drop(outer);
+    }
+
+    /// What is readable when this poller has reports.
+    ///
+    /// # Errors
+    /// The system's, or the poller has none.
+    #[cfg(feature = "tokio-context")]
+    pub(in crate::runtime) fn descriptor(&self) -> io::Result<std::os::fd::OwnedFd> {
+        self.system.descriptor()
     }
 
     /// Ends the `poll` that blocks now; if none does, the next one.

@@ -138,6 +138,19 @@ impl System {
         }
     }
 
+    /// What is readable when there are reports.
+    #[cfg(feature = "tokio-context")]
+    pub(super) fn descriptor(&self) -> io::Result<std::os::fd::OwnedFd> {
+        match self {
+            #[cfg(target_os = "linux")]
+            System::Epoll(epoll) => epoll.descriptor(),
+            #[cfg(all(feature = "io-uring", target_os = "linux"))]
+            System::Uring(_) => Err(io::ErrorKind::Unsupported.into()),
+            #[cfg(any(test, not(target_os = "linux")))]
+            System::Portable(poller) => std::os::fd::AsFd::as_fd(poller).try_clone_to_owned(),
+        }
+    }
+
     /// Ends the wait that goes on; if none does, the next.
     pub(super) fn notify(&self) -> io::Result<()> {
         match self {
@@ -194,6 +207,11 @@ mod linux {
 
         pub(in crate::runtime::io::netpoll) fn delete(&self, socket: &Arc<dyn Socket>) -> io::Result<()> {
             Ok(epoll::delete(&self.epoll, socket.as_fd())?)
+        }
+
+        #[cfg(feature = "tokio-context")]
+        pub(super) fn descriptor(&self) -> io::Result<OwnedFd> {
+            self.epoll.try_clone()
         }
 
         pub(super) fn notify(&self) -> io::Result<()> {

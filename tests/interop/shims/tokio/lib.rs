@@ -2,28 +2,25 @@
 
 #![forbid(unsafe_code)]
 
-use spinpark::tokio_compat::CompatExt;
 use spinpark::{Handle, JoinHandle};
 
 pub use spinpark::{main, test};
 pub use tokio::{io, join, net, pin, select, sync, try_join};
 
-/// A task of ours, in tokio's context: what it calls may call tokio's own `spawn`. What that has spawned is on tokio's thread, and
-/// may call this.
+/// A task of ours, in tokio's context: what it calls may call tokio's own `spawn`, and what that has spawned may call this.
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {
     match Handle::try_current() {
-        Ok(runtime) => runtime.spawn(future.compat()),
-        Err(_) => spinpark_interop::runtime().spawn(future.compat()),
+        Ok(runtime) => runtime.spawn(future),
+        Err(_) => spinpark_interop::runtime().spawn(future),
     }
 }
 
 /// A runtime, of which they only want that it plays a future.
 pub mod runtime {
     use spinpark::JoinHandle;
-    use spinpark::tokio_compat::CompatExt;
     use std::io;
 
     /// Ours.
@@ -33,7 +30,7 @@ pub mod runtime {
     impl Runtime {
         /// With the usual numbers.
         pub fn new() -> io::Result<Self> {
-            spinpark::Runtime::builder().build().map(Runtime).map_err(io::Error::other)
+            spinpark::Runtime::builder().tokio_context().build().map(Runtime).map_err(io::Error::other)
         }
 
         /// A task of it, in tokio's context.
@@ -41,12 +38,12 @@ pub mod runtime {
         where
             F: Future<Output: Send + 'static> + Send + 'static,
         {
-            self.0.spawn(future.compat())
+            self.0.spawn(future)
         }
 
         /// Plays a future, on this thread, in tokio's context.
         pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-            self.0.block_on(future.compat()).expect("it can be played to its end")
+            self.0.block_on(future).expect("it can be played to its end")
         }
     }
 
