@@ -28,7 +28,7 @@ const ADDRESS: u64 = (1 << 48) - 1;
 /// A block of an arena.
 #[derive(Debug, Clone, Copy)]
 struct Block {
-    size: usize,
+    layout: Layout,
     is_there: bool,
 }
 
@@ -41,6 +41,8 @@ struct Heap {
     blocks: HashMap<usize, Block>,
     /// The other blocks that the model was given in this play, and what they lie between.
     others: Vec<(usize, Layout)>,
+    /// Blocks that were given to the checker since, where one of these may have lain: how many of these there were, and where.
+    checkers: Vec<(usize, usize)>,
     low: usize,
     high: usize,
     /// Where objects of the model's lie that were accessed.
@@ -93,6 +95,16 @@ impl Heap {
         (*used <= PART).then(|| arena() + usize::from(thread) * PART + at)
     }
 
+    /// With which layout the block was given out that begins there.
+    fn given(&self, address: usize) -> Option<Layout> {
+        if let Some(block) = self.blocks.get(&address) {
+            return Some(block.layout);
+        }
+        let last = self.others.iter().rposition(|(block, _)| *block == address)?;
+        let is_checkers = self.checkers.iter().any(|&(many, block)| many > last && block == address);
+        (!is_checkers).then(|| self.others[last].1)
+    }
+
     /// The arena's block that lies there, or the model's other block, by its layout.
     fn layout_at(&self, address: usize) -> Option<Layout> {
         if !(self.low..self.high).contains(&address) {
@@ -118,6 +130,7 @@ pub(crate) fn begin() {
         heap.used = [0; MAX_THREADS];
         heap.blocks.clear();
         heap.others.clear();
+        heap.checkers.clear();
         (heap.low, heap.high) = (usize::MAX, 0);
         heap.objects.clear();
     });
@@ -131,12 +144,14 @@ pub(crate) fn allocate(layout: Layout) -> Option<*mut u8> {
         0 => with(|heap| heap.fresh(machine::current(), layout))?,
         freed => from_graph(freed) as usize,
     };
-    with(|heap| heap.blocks.insert(address, Block { size: layout.size(), is_there: true }));
+    with(|heap| heap.blocks.insert(address, Block { layout, is_there: true }));
     Some(std::ptr::with_exposed_provenance_mut(address))
 }
 
 /// What becomes of a block that the model frees.
 pub(crate) enum Freed {
+    /// It was given out with another layout.
+    AsAnother(Layout),
     /// It is an arena's, and stays there.
     Kept,
     /// It is no arena's.
@@ -148,20 +163,23 @@ pub(crate) enum Freed {
 /// The model frees a block: whatever lies in it must not be in use.
 pub(crate) fn free(block: *mut u8, layout: Layout) -> Freed {
     let address = block.addr();
-    let (known, class, objects) = with(|heap| {
+    let (known, given, class, objects) = with(|heap| {
         let class = heap.classes.iter().position(|class| *class == layout);
         let lies_in = |(at, _): &&(usize, Loc)| (address..address + layout.size()).contains(at);
         let objects: Vec<Loc> = heap.objects.iter().filter(lies_in).map(|(_, loc)| *loc).collect();
-        (heap.blocks.get(&address).copied(), class, objects)
+        (heap.blocks.get(&address).copied(), heap.given(address), class, objects)
     });
     for loc in objects {
         machine::is_freed_under(loc, address..address + layout.size());
+    }
+    if let Some(given) = given.filter(|given| *given != layout) {
+        return Freed::AsAnother(given);
     }
     match (known, class) {
         (Some(Block { is_there: false, .. }), _) => Freed::Twice,
         (Some(_), Some(class)) => {
             with(|heap| {
-                heap.blocks.insert(address, Block { size: layout.size(), is_there: false });
+                heap.blocks.insert(address, Block { layout, is_there: false });
             });
             machine::ask(Ask::Free { heap: Loc::of_heap(class), address: to_graph(address as u64) });
             Freed::Kept
@@ -177,6 +195,19 @@ pub(crate) fn note(block: *mut u8, layout: Layout) {
         heap.others.push((address, layout));
         (heap.low, heap.high) = (heap.low.min(address), heap.high.max(address + layout.size()));
     });
+}
+
+/// The checker was given a block, where one of the model's may have lain.
+pub(crate) fn note_checkers(block: usize) {
+    // Not while the lists here grow.
+    let note = |heap: &RefCell<Heap>| {
+        let Ok(mut heap) = heap.try_borrow_mut() else { return };
+        if (heap.low..heap.high).contains(&block) {
+            let many = heap.others.len();
+            heap.checkers.push((many, block));
+        }
+    };
+    let _ = checker(|| HEAP.try_with(note));
 }
 
 /// An object of the model's lies at `address`, and is accessed there: the number by which to say where it lies later.
@@ -196,7 +227,7 @@ pub(crate) fn is_freed(address: usize) -> bool {
     is_in_arena(address)
         && with(|heap| {
             let mut freed = heap.blocks.iter().filter(|(_, block)| !block.is_there);
-            freed.any(|(&at, block)| (at..at + block.size).contains(&address))
+            freed.any(|(&at, block)| (at..at + block.layout.size()).contains(&address))
         })
 }
 
@@ -215,7 +246,7 @@ pub(crate) fn is_in_arena(address: usize) -> bool {
 /// Blocks of the model's that it has not freed: how many, and the size of the first one.
 pub(crate) fn left(is_freed: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
     with(|heap| {
-        let there = heap.blocks.values().filter(|block| block.is_there).map(|block| block.size);
+        let there = heap.blocks.values().filter(|block| block.is_there).map(|block| block.layout.size());
         let others = heap.others.iter().filter(|(address, _)| !is_freed(*address)).map(|(_, layout)| layout.size());
         let mut sizes = there.chain(others).peekable();
         let first = *sizes.peek()?;

@@ -44,7 +44,9 @@
 //! - Memory that is not this crate's is not seen: an atomic of std's, a `Mutex`, a `static`. What one thread leaves there
 //!   others find at once, in the order in which they happen to be played. If it changes what a thread asks next, that is
 //!   [`Why::NotDeterministic`](verdict::Why::NotDeterministic), if it shows.
-//! - Counts of std's `Arc` are not seen. If its last owner's destructor uses the model, take [`sync::Arc`].
+//! - Counts of std's `Arc` are not seen. What its last owner drops is taken to be ordered after all accesses, and the verdict says
+//!   so; whether a thread without a reference still looks at it is not tried in each order. If the destructor uses the model, take
+//!   [`sync::Arc`].
 //! - An access of memory that is not this crate's is not seen: of a `Box<u32>` only that it is freed twice, or left. Where an
 //!   atomic, a cell or a lock lies in memory that is freed, moved away or lent, each access that is not ordered before that
 //!   is found, whichever is played first.

@@ -13,6 +13,7 @@ mod memory;
 mod moment;
 mod outcome;
 mod pointers;
+mod readers;
 mod recursion;
 mod rounds;
 mod seen;
@@ -25,12 +26,12 @@ mod yields;
 pub(super) use self::calls::{
     ask, ask_of_pointers, current, fail, fork, is_one_of_many, is_over, is_seen, leave_waiting, make_location,
     may_wake_spuriously, me, mixes, must_know, name_thread, note_no_more_ways, note_other_ways, panics_at, play,
-    reduces_by_symmetry, refusals, refuse_spawns, rest_in_peace, reuses, told,
+    reduces_by_symmetry, refusals, refuse_spawns, rest_in_peace, reuses, told, unwinds,
 };
 use self::calls::{over, suspend};
 pub(crate) use self::memory::{
-    as_if_it_knew, as_if_it_knew_all, has_ended, is_freed_again, is_freed_under, is_gone, known, must_know_all_of,
-    note_free,
+    as_if_it_knew, as_if_it_knew_all, has_ended, is_freed_again, is_freed_as_another, is_freed_under, is_gone, known,
+    must_know_all_of, must_know_events, note_free,
 };
 pub(super) use self::outcome::{End, Limits, Mode, Run};
 pub use self::outcome::{Site, Wait, Wants};
@@ -57,6 +58,7 @@ pub(crate) use self::frame::{Frame, wipe, wipe_if_tracked};
 pub(crate) use self::late::{all_are_joined, bind, late_number};
 pub use self::moment::Moment;
 pub(crate) use self::moment::{at_the_latest, holds_a_lock, moment};
+pub(crate) use self::readers::{forget_read, note_read};
 pub(crate) use self::seen::{Seen, last_event_to_note, note_type, note_value};
 pub(crate) use self::timeouts::{ComesBack, aside, comes_back, has_news, is_cut, times_out_silently};
 
@@ -95,6 +97,8 @@ struct Machine {
     is_on: bool,
     /// Which play it is, of all in this process.
     play: u32,
+    /// [`STRANGERS`], when it began.
+    strangers: u32,
     pointers: pointers::Pointers,
     /// Which places of objects that no thread made are in use in this play.
     bound: BTreeSet<u32>,
@@ -117,6 +121,8 @@ struct Machine {
     shown: u64,
     /// Does the model use what is no location, but the checker's?
     is_seen: bool,
+    /// Has a last owner, by a count of std's, freed what others had accessed?
+    std_counts: bool,
     /// What was tried came to nothing: the graph is to be played again.
     begins_anew: bool,
     /// It stands for nothing, and is played to its end.
@@ -125,6 +131,7 @@ struct Machine {
     refusals: u64,
     /// Are threads that wait left as they are, once the main thread has ended?
     leaves_waiting: bool,
+    rereads: Vec<readers::Reread>,
     /// Is a word accessed plainly? Then races are looked for at the end: an access that is atomic may be one half.
     mixes: bool,
     stacks: Vec<DefaultStack>,
@@ -178,6 +185,7 @@ pub(super) fn run(graph: Graph, limits: Limits, mode: Mode, body: Body) -> Run {
         cut: machine.cut.iter().chain(machine.timed_out.values()).cloned().collect(),
         shown: machine.shown,
         is_seen: machine.is_seen,
+        std_counts: machine.std_counts,
         end: match machine.failure.take() {
             _ if std::mem::take(&mut machine.begins_anew) => End::Anew,
             Some(failure) => End::Failed(failure),
@@ -202,14 +210,26 @@ enum Next {
     End(End),
 }
 
+/// How often a thread of std's has used a model. What such a thread frees, and where that comes again, is not known.
+static STRANGERS: AtomicU32 = AtomicU32::new(0);
+
 impl Machine {
+    fn must_be_on(&self) {
+        if !self.is_on {
+            STRANGERS.fetch_add(1, Relaxed);
+            panic!("{OUTSIDE}");
+        }
+    }
+
     fn begin(&mut self, graph: Graph, limits: Limits, mode: Mode) {
         static PLAYS: AtomicU32 = AtomicU32::new(0);
         // Relaxed: a unique number.
         self.play = PLAYS.fetch_add(1, Relaxed);
         self.is_on = true;
+        self.strangers = STRANGERS.load(Relaxed);
         self.pointers.clear();
         self.made.clear();
+        self.rereads.clear();
         self.panicked = None;
         self.late.clear();
         self.bound.clear();
@@ -236,7 +256,7 @@ impl Machine {
         self.refusals = 0;
         self.leaves_waiting = false;
         self.drain = None;
-        (self.mixes, self.is_seen) = (false, false);
+        (self.mixes, self.is_seen, self.std_counts) = (false, false, false);
     }
 
     /// Leaves every thread that has not come to its end where it is; their stacks are used again.
@@ -267,7 +287,7 @@ impl Machine {
 
     /// Answers what the current thread asks. `None`: not now.
     fn answer(&mut self, ask: &Ask, at: &'static Location<'static>, are_pointers: bool) -> Option<Result<u64, Over>> {
-        assert!(self.is_on, "{OUTSIDE}");
+        self.must_be_on();
         if let Some((maker, told)) = MUST_KNOW.take() {
             let me = self.current;
             self.slots[usize::from(me)].must_know = (maker != me).then_some((maker, told));

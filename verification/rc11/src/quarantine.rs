@@ -164,6 +164,15 @@ impl Allocator {
         block
     }
 
+    /// A block that is not the model's.
+    #[inline]
+    fn for_checker(block: *mut u8) -> *mut u8 {
+        if STATE.try_with(Cell::get).is_ok_and(|state| state != State::Off) {
+            heap::note_checkers(block.addr());
+        }
+        block
+    }
+
     /// The model has a block more.
     #[inline]
     fn note(block: *mut u8, layout: Layout) {
@@ -220,6 +229,10 @@ impl Allocator {
                 machine::is_freed_again(block.addr());
                 return true;
             }
+            Freed::AsAnother(given) => {
+                machine::is_freed_as_another(given, layout);
+                return true;
+            }
         }
         machine::note_free(block.addr());
         true
@@ -249,14 +262,14 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as promised to us.
         let system = || unsafe { System.alloc(layout) };
-        if Allocator::is_for_model() { Allocator::given(layout, system) } else { system() }
+        if Allocator::is_for_model() { Allocator::given(layout, system) } else { Allocator::for_checker(system()) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as promised to us.
         let system = || unsafe { System.alloc_zeroed(layout) };
         if !Allocator::is_for_model() {
-            return system();
+            return Allocator::for_checker(system());
         }
         let block = Allocator::given(layout, system);
         if !block.is_null() {
@@ -278,7 +291,7 @@ unsafe impl GlobalAlloc for Allocator {
         if !is_models && !heap::is_in_arena(block.addr()) {
             Allocator::forget(block);
             // SAFETY: as promised to us.
-            return unsafe { System.realloc(block, layout, size) };
+            return Allocator::for_checker(unsafe { System.realloc(block, layout, size) });
         }
         // SAFETY: the caller promises that the size, rounded up to the alignment, does not overflow.
         let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };

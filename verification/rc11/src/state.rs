@@ -38,8 +38,8 @@ pub(crate) struct State {
     pub(crate) locals: HashMap<(u8, usize), Option<Arc<dyn Any>>>,
     /// The values of `OnceLock`s, by the numbers of their places.
     pub(crate) values: BTreeMap<u32, OnceValue>,
-    /// Handles of the threads, by number.
-    pub(crate) threads: HashMap<u8, crate::thread::Thread>,
+    /// The threads, by number.
+    pub(crate) threads: HashMap<u8, crate::thread::About>,
     /// Waits that have timed out, by thread and line.
     pub(crate) timeouts: HashMap<(u8, usize), TimedOut>,
     pub(crate) settings: Arc<Settings>,

@@ -17,6 +17,8 @@ mod cells;
 mod channels;
 #[path = "loom_paths/classics.rs"]
 mod classics;
+#[path = "loom_paths/contracts.rs"]
+mod contracts;
 #[path = "loom_paths/counted.rs"]
 mod counted;
 #[path = "loom_paths/found_in_crates.rs"]

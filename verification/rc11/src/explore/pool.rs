@@ -153,6 +153,7 @@ impl Pool<'_> {
         tally.cuts += run.cuts;
         tally.cut.extend(run.cut);
         tally.shown += run.shown;
+        tally.std_counts |= run.std_counts;
         tally.threads = tally.threads.max(run.graph.threads.len());
         if tally.sharing < Sharing::Shared {
             let own = if run.is_seen { Sharing::Own } else { Sharing::None };

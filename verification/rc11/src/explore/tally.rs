@@ -32,6 +32,9 @@ pub struct Tally {
     /// How many times a loop was shown to have no end: its thread waits.
     #[serde(default)]
     pub shown: u64,
+    /// Did a last owner, by a count of std's, free what other threads had accessed? The order was taken for granted.
+    #[serde(default)]
+    pub std_counts: bool,
     /// The most threads of an execution.
     #[serde(default)]
     pub threads: usize,
@@ -61,6 +64,7 @@ impl Tally {
         self.cuts += other.cuts;
         self.cut.extend(other.cut);
         self.shown += other.shown;
+        self.std_counts |= other.std_counts;
         self.preempted += other.preempted;
         self.threads = self.threads.max(other.threads);
         self.sharing = self.sharing.max(other.sharing);

@@ -201,7 +201,7 @@ impl Graph {
     }
 
     /// What its thread knew before event `n`.
-    pub(super) fn before(&self, n: usize) -> Clocks {
+    pub(crate) fn before(&self, n: usize) -> Clocks {
         match self.previous(n) {
             None => Clocks::default(),
             Some(m) if self.events[n].idx == 0 => Self::inherited(&self.clocks[m]),

@@ -1,6 +1,6 @@
 //! What the threads of an execution call.
 
-use super::{Body, MACHINE, MUST_KNOW, Machine, Mode, OUTSIDE, Over, start, with, yields};
+use super::{Body, MACHINE, MUST_KNOW, Machine, Mode, Over, start, with, yields};
 use crate::graph::Loc;
 use crate::quarantine;
 use crate::step::Ask;
@@ -87,7 +87,7 @@ pub(crate) fn panics_at(at: Option<&Location<'_>>) -> bool {
 pub(crate) fn make_location() -> (Loc, u8, u16) {
     let at = Location::caller();
     with(|machine| {
-        assert!(machine.is_on, "{OUTSIDE}");
+        machine.must_be_on();
         let thread = machine.current;
         let slot = &mut machine.slots[usize::from(thread)];
         slot.locs += 1;
@@ -118,7 +118,7 @@ pub(crate) fn fail(what: &str) {
 /// Which of the graph's threads the calling one is.
 pub(crate) fn current() -> u8 {
     with(|machine| {
-        assert!(machine.is_on, "{OUTSIDE}");
+        machine.must_be_on();
         machine.current
     })
 }
@@ -217,6 +217,12 @@ pub(crate) fn name_thread(name: &str) {
 /// Is the execution over, so that nothing that is asked has a meaning?
 pub(crate) fn is_over() -> bool {
     with(|machine| machine.is_over)
+}
+
+/// Does the calling thread unwind?
+pub(crate) fn unwinds() -> bool {
+    std::thread::panicking()
+        && with(|machine| !machine.slots.get(usize::from(machine.current)).is_some_and(|s| s.others_unwind))
 }
 
 /// The calling thread can neither go on nor unwind: it is left as it is, for ever.

@@ -2,7 +2,7 @@
 //! play the first thread that uses the object takes the name from its next event, if it has one in the graph; else the name
 //! is new, and no place of the graph has it.
 
-use super::{Machine, OUTSIDE, quarantine, suspend, with};
+use super::{Machine, quarantine, suspend, with};
 use crate::graph::{Event, Kind, Loc, Order};
 use crate::step::Ask;
 
@@ -31,7 +31,7 @@ pub(crate) fn late_number(address: usize) -> Option<u32> {
 impl Machine {
     /// None: the rest of the graph must be played first, since it may name the place.
     fn late_place(&mut self, address: usize) -> Option<u32> {
-        assert!(self.is_on, "{OUTSIDE}");
+        self.must_be_on();
         let slot = &mut self.slots[usize::from(self.current)];
         let next = slot.events.get(usize::from(slot.told)).map(|n| self.graph.events[usize::from(*n)].loc);
         if next.is_none() && self.left > 0 && !self.is_over {

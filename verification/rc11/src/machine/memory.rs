@@ -5,12 +5,15 @@
 //! be known to it, in whatever order the two are played: an access that the graph has already is looked for when the
 //! memory is given back, and one that comes later finds that it was.
 
-use super::{MACHINE, Machine, Mode, Over, fail, over, with};
+use super::{MACHINE, Machine, Mode, Over, STRANGERS, fail, over, with};
 use crate::graph::{Clock, Event, Kind, Loc};
+use crate::sync::DROPS_OUR_ARC;
 use crate::verdict::Why;
+use std::alloc::Layout;
 use std::backtrace::Backtrace;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The locations whose life has ended in this play.
 #[derive(Default)]
@@ -66,6 +69,25 @@ pub(crate) fn must_know_all_of(loc: Loc, (maker, told): (u8, u16), is_end: bool)
         Ok(true) => is_gone(loc, true),
         Ok(false) => (),
         Err(Over) => _ = over(),
+    }
+}
+
+/// The calling thread gives back what was used in these events, of which it must know.
+pub(crate) fn must_know_events(uses: &[(u8, u16)]) {
+    let result = with(|machine| {
+        if !machine.is_on || machine.is_over || uses.is_empty() {
+            return Ok(());
+        }
+        let (me, known) = (machine.current, machine.known(machine.current));
+        let is_unknown = |&&(thread, idx): &&(u8, u16)| thread != me && !known.has(thread, idx);
+        let Some(&(thread, idx)) = uses.iter().find(is_unknown) else { return Ok(()) };
+        let events = &machine.slot(thread).events;
+        // One of an execution before this, whose thread outlived it, is none.
+        let access = events.get(usize::from(idx)).map(|&n| usize::from(n));
+        access.map_or(Ok(()), |access| machine.does_not_know(access, true))
+    });
+    if matches!(result, Err(Over)) {
+        over();
     }
 }
 
@@ -142,6 +164,16 @@ pub(crate) fn is_freed_again(block: usize) {
     fail(&format!("double free: a block of memory is freed{here}, and was freed before{before}"));
 }
 
+/// The calling thread frees a block with another layout than it was given out with.
+pub(crate) fn is_freed_as_another(given: Layout, freed: Layout) {
+    if with(|machine| STRANGERS.load(Relaxed) != machine.strangers) {
+        return;
+    }
+    let here = with(|machine| machine.here()).map_or_else(String::new, |line| format!(" at {line}"));
+    let [given, freed] = [given, freed].map(|layout| format!("{} bytes, aligned to {}", layout.size(), layout.align()));
+    fail(&format!("wrong layout: a block of {given}, is freed{here} as one of {freed}"));
+}
+
 impl Machine {
     /// What `thread` knows at the last of its events that it has had the answer to.
     pub(super) fn known(&self, thread: u8) -> Clock {
@@ -182,18 +214,47 @@ impl Machine {
         let is_unknown =
             |&(n, e): &(usize, &Event)| e.thread != self.current && !known.has(e.thread, e.idx) && counts(self, n);
         let unknown = self.graph.of(loc).find(is_unknown).map(|(n, _)| n);
-        if let Some(access) = unknown {
-            let (thread, at) = (self.current, self.here());
-            self.fails(Why::Freed { access, thread, is_end, at });
-            return Err(Over);
+        match unknown {
+            Some(access) => self.does_not_know(access, is_end),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// The current thread ends a life, and does not know of that access. std's `Arc` may have told it.
+    fn does_not_know(&mut self, access: usize, is_end: bool) -> Result<(), Over> {
+        if is_end && is_dropped_by_stds_arc() {
+            self.std_counts = true;
+            return Ok(());
+        }
+        let (thread, at) = (self.current, self.here());
+        self.fails(Why::Freed { access, thread, is_end, at });
+        Err(Over)
     }
 
     /// The line of the model's that the calling thread is at, if an execution is played again.
     fn here(&self) -> Option<String> {
         if self.mode == Mode::Replay { line(&Backtrace::force_capture()) } else { None }
     }
+}
+
+/// Is the innermost `Arc` that drops its value now one of std's? The threads that gave their references back before are ordered
+/// before its last owner, which the model does not see. This crate's own drops its value by one of std's too.
+fn is_dropped_by_stds_arc() -> bool {
+    let trace = Backtrace::force_capture().to_string();
+    let lines: Vec<&str> = trace.lines().map(str::trim).collect();
+    // What a frame is called, and where that is, if it is known.
+    let frames = lines.iter().enumerate().filter_map(|(n, line)| {
+        let (_, name) = line.split_once(": ").filter(|(number, _)| number.parse::<u32>().is_ok())?;
+        Some((name, lines.get(n + 1).and_then(|next| next.strip_prefix("at ")).unwrap_or_default()))
+    });
+    let drops_arc = |(name, at): (&str, &str)| match name.strip_prefix("drop_slow<") {
+        Some(_) => at.contains("/alloc/src/sync.rs"),
+        None => name.trim_start_matches('<').starts_with("alloc::sync::Arc<") && name.contains("::drop_slow"),
+    };
+    let mut owners = frames
+        .filter(|&frame| drops_arc(frame) || frame.0.contains(DROPS_OUR_ARC))
+        .skip_while(|&frame| !drops_arc(frame));
+    owners.next().is_some() && owners.next().is_none_or(drops_arc)
 }
 
 /// The innermost line of a backtrace that is neither this crate's nor the standard library's.

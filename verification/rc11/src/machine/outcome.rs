@@ -66,6 +66,8 @@ pub(crate) struct Run {
     pub shown: u64,
     /// Does the model use what is no location, but the checker's?
     pub is_seen: bool,
+    /// Has a last owner, by a count of std's, freed what others had accessed?
+    pub std_counts: bool,
     pub sites: Vec<Site>,
     /// Types and values; only when it is played again.
     pub seen: Seen,

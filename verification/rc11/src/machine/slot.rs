@@ -1,7 +1,7 @@
 //! A thread of the execution.
 
 use super::{Thread, frame, yields};
-use crate::graph::Clock;
+use crate::graph::{Clock, Loc};
 use crate::step::Ask;
 use corosensei::Yielder;
 use std::panic::Location;
@@ -16,6 +16,8 @@ pub(super) struct Slot {
     pub(super) events: Vec<u16>,
     /// How many of them it has had the answers to.
     pub(super) told: u16,
+    /// What it has for reading, and since which of its events.
+    pub(super) reads: Vec<(Loc, u16)>,
     /// How many locks it holds.
     pub(super) holds: u16,
     /// How many locations it has made.
@@ -59,6 +61,7 @@ impl Slot {
             asks: None,
             events: Vec::new(),
             told: 0,
+            reads: Vec::new(),
             holds: 0,
             locs: 0,
             is_done: false,

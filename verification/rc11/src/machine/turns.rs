@@ -1,6 +1,6 @@
 //! Which thread goes on, and how an execution ends.
 
-use super::{End, Machine, Mode, Next, PARKING_FOR_A_WHILE, Wait, Wants};
+use super::{End, Machine, Mode, Next, PARKING_FOR_A_WHILE, Wait, Wants, readers};
 use crate::graph::{Kind, Update};
 use crate::step::Ask;
 use crate::verdict::Why;
@@ -102,6 +102,11 @@ impl Machine {
         {
             self.current = self.graph.events[b].thread;
             self.fails(Why::Race(a));
+            return End::Played;
+        }
+        if let Some(thread) = self.may_wait_for_itself() {
+            self.current = thread;
+            self.fails(Why::Panic(readers::DEADLOCK.to_owned()));
             return End::Played;
         }
         let waits: Vec<u8> = self.order.iter().copied().filter(|&thread| !self.slot(thread).is_done).collect();

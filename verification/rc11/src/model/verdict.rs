@@ -95,9 +95,13 @@ fn assumptions(tally: &Tally, builder: &Builder) -> String {
         0 => "no address is used again".to_owned(),
         n => format!("addresses that are compared or exchanged are used again up to {}", many(u64::from(n), "time")),
     };
+    let counts = match tally.std_counts {
+        true => "; what std's Arc drops is not used any more by a thread without a reference",
+        false => "",
+    };
     format!(
         "RC11; {}; {loops}; any number of preemptions; {}; {addresses}; dependencies are not redirected: what they do with \
-         std's atomics is not seen",
+         std's atomics is not seen{counts}",
         many(tally.threads as u64, "thread"),
         many(u64::from(builder.spurious), "spurious wake-up"),
     )

@@ -72,10 +72,10 @@ impl Condvar {
     /// allows: see [`Builder::spurious`](crate::model::Builder::spurious).
     ///
     /// # Errors
-    /// None.
+    /// If a holder of the mutex has panicked.
     #[track_caller]
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
-        Ok(self.wait_and(guard, |me| me.sleep(Order::Relaxed)))
+        self.wait_and(guard, |me| me.sleep(Order::Relaxed)).result()
     }
 
     #[track_caller]
@@ -99,7 +99,7 @@ impl Condvar {
     /// Waits as long as `condition` holds of what the mutex guards.
     ///
     /// # Errors
-    /// None.
+    /// If a holder of the mutex has panicked.
     #[track_caller]
     pub fn wait_while<'a, T, F>(&self, mut guard: MutexGuard<'a, T>, mut condition: F) -> LockResult<MutexGuard<'a, T>>
     where
@@ -116,7 +116,7 @@ impl Condvar {
     /// its time-outs is *bounded*, if it has more than two in a row.
     ///
     /// # Errors
-    /// None.
+    /// If a holder of the mutex has panicked.
     #[track_caller]
     pub fn wait_timeout<'a, T>(
         &self,
@@ -124,7 +124,11 @@ impl Condvar {
         _duration: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         machine::wipe_if_tracked();
-        Ok(self.wait_for_a_while(guard))
+        let (guard, result) = self.wait_for_a_while(guard);
+        match guard.result() {
+            Ok(guard) => Ok((guard, result)),
+            Err(poisoned) => Err(PoisonError::new((poisoned.into_inner(), result))),
+        }
     }
 
     /// A function of its own, so that its frame lies where all was wiped: what an earlier wait has left in the gaps would count as
@@ -154,7 +158,7 @@ impl Condvar {
     /// Waits as long as `condition` holds of what the mutex guards, or until it times out.
     ///
     /// # Errors
-    /// None.
+    /// If a holder of the mutex has panicked.
     #[track_caller]
     pub fn wait_timeout_while<'a, T, F>(
         &self,

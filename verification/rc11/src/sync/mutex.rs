@@ -1,7 +1,9 @@
-//! A mutex. It is never poisoned: a panic ends the execution.
+//! A mutex.
 
 use super::lock::RawLock;
+use super::poison::Poison;
 use crate::graph::Loc;
+use crate::machine;
 use std::cell::Cell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -21,7 +23,7 @@ use std::sync::{LockResult, Mutex as StdMutex, MutexGuard as StdGuard, PoisonErr
 ///         assert!(*count >= 1);
 ///     }
 ///     other.join().unwrap();
-///     assert!(!count.is_poisoned()); // a panic is a failure, so `clear_poison()` has nothing to do
+///     assert!(!count.is_poisoned()); // its holder has not panicked
 ///     count.clear_poison();
 ///     assert_eq!(Arc::into_inner(count).unwrap().into_inner().unwrap(), 2);
 /// });
@@ -30,6 +32,7 @@ pub struct Mutex<T: ?Sized> {
     raw: RawLock,
     /// How often a guard was asked for `&mut T`.
     version: Cell<u64>,
+    poison: Poison,
     data: StdMutex<T>,
 }
 
@@ -38,6 +41,8 @@ pub struct MutexGuard<'a, T: ?Sized> {
     lock: &'a Mutex<T>,
     /// None while a condition variable has it open.
     data: Option<StdGuard<'a, T>>,
+    /// Did its thread unwind when it took the mutex?
+    has_unwound: bool,
 }
 
 // SAFETY: std's mutex is `Sync` for such a `T`; the version is only touched by the lock's holder.
@@ -51,15 +56,15 @@ impl<T> Mutex<T> {
     #[must_use]
     #[track_caller]
     pub fn new(data: T) -> Mutex<T> {
-        Mutex { raw: RawLock::new(), version: Cell::new(0), data: StdMutex::new(data) }
+        Mutex { raw: RawLock::new(), version: Cell::new(0), poison: Poison::default(), data: StdMutex::new(data) }
     }
 
     /// What it guards.
     ///
     /// # Errors
-    /// None.
+    /// If a holder has panicked.
     pub fn into_inner(self) -> LockResult<T> {
-        Ok(self.data.into_inner().unwrap_or_else(PoisonError::into_inner))
+        self.poison.result(self.data.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -67,47 +72,55 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes it, when it is open.
     ///
     /// # Errors
-    /// None.
+    /// If a holder has panicked.
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         self.raw.lock();
-        Ok(self.guard())
+        self.guard().result()
     }
 
     /// Takes it, if it is open. It may find it taken a little longer than it is, as a weak exchange may.
     ///
     /// # Errors
-    /// If it is not.
+    /// If it is not; if a holder has panicked.
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
-        if self.raw.try_lock() { Ok(self.guard()) } else { Err(TryLockError::WouldBlock) }
+        if self.raw.try_lock() { Ok(self.guard().result()?) } else { Err(TryLockError::WouldBlock) }
     }
 
     /// What it guards, for the caller alone: an access that nothing orders before that is a race.
     ///
     /// # Errors
-    /// None.
+    /// If a holder has panicked.
     #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.raw.lend();
-        Ok(self.data.get_mut().unwrap_or_else(PoisonError::into_inner))
+        self.poison.result(self.data.get_mut().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Is it poisoned? Never: a panic ends the execution.
+    /// Has a holder panicked, whose panic was caught? As the play has come so far: it is no access of the model's.
     #[must_use]
     pub fn is_poisoned(&self) -> bool {
-        false
+        self.poison.is_set()
     }
 
-    /// Nothing: it never is.
-    pub fn clear_poison(&self) {}
+    /// As if none had.
+    pub fn clear_poison(&self) {
+        self.poison.clear();
+    }
 
     fn guard(&self) -> MutexGuard<'_, T> {
-        MutexGuard { lock: self, data: Some(self.data.lock().unwrap_or_else(PoisonError::into_inner)) }
+        let data = Some(self.data.lock().unwrap_or_else(PoisonError::into_inner));
+        MutexGuard { lock: self, data, has_unwound: machine::unwinds() }
     }
 }
 
 impl<T: ?Sized> MutexGuard<'_, T> {
+    /// What taking the mutex gives.
+    pub(super) fn result(self) -> LockResult<Self> {
+        self.lock.poison.result(self)
+    }
+
     /// Opens the mutex.
     #[track_caller]
     pub(super) fn open(&mut self) {
@@ -156,6 +169,7 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[track_caller]
     fn drop(&mut self) {
+        self.lock.poison.given_back(self.has_unwound);
         self.open();
     }
 }

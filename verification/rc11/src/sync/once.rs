@@ -1,21 +1,21 @@
-//! What happens once: `Once`, `OnceLock`, `LazyLock`. Each may be in a `static`, and is new in each execution.
+//! What happens once: `Once`, `OnceLock`. Each may be in a `static`, and is new in each execution.
 
 use crate::graph::{Order, Update};
 use crate::machine;
-use crate::place::LatePlace;
+use crate::place::{LatePlace, Place};
 use crate::state::{self, OnceValue};
 use crate::step::Ask;
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
-use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 const RUNNING: u64 = 1;
 const DONE: u64 = 2;
+/// A call has panicked, and that was caught.
+const POISONED: u64 = 3;
 
 /// Like `std::sync::Once`. Of the threads that call it at once, each may be the one that runs the closure; the others wait,
-/// and then know what it did, but not what each other did. It is never poisoned: a panic ends the execution.
+/// and then know what it did, but not what each other did. A call whose panic is caught poisons it.
 ///
 /// ```
 /// use rc11::sync::{Arc, Once};
@@ -44,13 +44,13 @@ pub struct Once {
 /// });
 /// ```
 #[derive(Debug)]
-pub struct OnceState(());
+pub struct OnceState(bool);
 
 impl OnceState {
-    /// Has a call panicked before? Never: a panic ends the execution.
+    /// Has a call panicked before?
     #[must_use]
     pub fn is_poisoned(&self) -> bool {
-        false
+        self.0
     }
 }
 
@@ -65,28 +65,37 @@ impl Once {
     /// Runs `f`, if this is the first call; else waits until the first one has returned.
     ///
     /// # Panics
-    /// Outside of a model.
+    /// If a call has panicked; outside of a model.
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, f: F) {
-        self.call_once_force(|_| f());
+        self.call(false, |_| f());
     }
 
-    /// The same: it is never poisoned.
+    /// The same; a call that has panicked does not count.
     ///
     /// # Panics
     /// Outside of a model.
     #[track_caller]
     pub fn call_once_force<F: FnOnce(&OnceState)>(&self, f: F) {
+        self.call(true, f);
+    }
+
+    #[track_caller]
+    fn call(&self, is_forced: bool, f: impl FnOnce(&OnceState)) {
         let place = self.place.place();
+        let mut expected = 0;
         loop {
-            match place.compare_exchange(0, RUNNING, Ordering::Acquire, Ordering::Acquire) {
+            match place.compare_exchange(expected, RUNNING, Ordering::Acquire, Ordering::Acquire) {
                 Ok(_) => break,
                 Err(DONE) => return,
-                Err(_) => machine::ask(Ask::Spin),
+                Err(POISONED) if is_forced => expected = POISONED,
+                Err(POISONED) => panic!("Once instance has previously been poisoned"),
+                Err(_) => _ = machine::ask(Ask::Spin),
             };
         }
-        f(&OnceState(()));
-        place.update(Order::Release, Update::Swap(DONE));
+        let mut call = Call { place: &place, ends_as: POISONED };
+        f(&OnceState(expected == POISONED));
+        call.ends_as = DONE;
     }
 
     /// Has a call returned? If so, what it did happens before what comes next.
@@ -101,21 +110,40 @@ impl Once {
     /// Waits until a call has returned.
     ///
     /// # Panics
-    /// Outside of a model.
+    /// If a call has panicked; outside of a model.
     #[track_caller]
     pub fn wait(&self) {
-        while !self.is_completed() {
-            machine::ask(Ask::Spin);
+        loop {
+            match self.place.place().load(Order::Acquire) {
+                DONE => return,
+                POISONED => panic!("Once instance has previously been poisoned"),
+                _ => _ = machine::ask(Ask::Spin),
+            }
         }
     }
 
-    /// The same.
+    /// The same; a call that has panicked does not count.
     ///
     /// # Panics
     /// Outside of a model.
     #[track_caller]
     pub fn wait_force(&self) {
-        self.wait();
+        while !self.is_completed() {
+            machine::ask(Ask::Spin);
+        }
+    }
+}
+
+/// A call that runs, or unwinds.
+struct Call<'a> {
+    place: &'a Place,
+    ends_as: u64,
+}
+
+impl Drop for Call<'_> {
+    #[track_caller]
+    fn drop(&mut self) {
+        self.place.update(Order::Release, Update::Swap(self.ends_as));
     }
 }
 
@@ -179,7 +207,7 @@ impl<T> OnceLock<T> {
     /// Outside of a model.
     #[track_caller]
     pub fn wait(&self) -> &T {
-        self.once.wait();
+        self.once.wait_force();
         self.there()
     }
 
@@ -193,7 +221,7 @@ impl<T> OnceLock<T> {
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut value = Some(value);
-        self.once.call_once(|| self.put(value.take().expect("it runs once")));
+        self.once.call_once_force(|_| self.put(value.take().expect("it runs once")));
         value.map_or(Ok(()), Err)
     }
 
@@ -203,6 +231,13 @@ impl<T> OnceLock<T> {
     /// Outside of a model.
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, f: F) -> &T {
+        self.once.call_once_force(|_| self.put(f()));
+        self.there()
+    }
+
+    /// The same; a panic of `f` is every later caller's.
+    #[track_caller]
+    pub(super) fn get_or_init_once(&self, f: impl FnOnce() -> T) -> &T {
         self.once.call_once(|| self.put(f()));
         self.there()
     }
@@ -316,132 +351,5 @@ impl<T: Eq> Eq for OnceLock<T> {}
 impl<T> fmt::Debug for OnceLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad("OnceLock { .. }")
-    }
-}
-
-/// Like `std::sync::LazyLock`: the first use of the value makes it, once in each execution. It may be in a `static`.
-///
-/// ```
-/// use rc11::sync::{LazyLock, Mutex};
-/// use rc11::thread;
-///
-/// static LOG: LazyLock<Mutex<Vec<u32>>> = LazyLock::new(|| Mutex::new(Vec::new()));
-///
-/// rc11::model(|| {
-///     let other = thread::spawn(|| LOG.lock().unwrap().push(1));
-///     LOG.lock().unwrap().push(2);
-///     other.join().unwrap();
-///     assert_eq!(LOG.lock().unwrap().len(), 2); // and not what the execution before has left
-/// });
-/// ```
-///
-/// ```
-/// use rc11::sync::LazyLock;
-/// rc11::model(|| {
-///     let mut lazy = LazyLock::new(|| 7);
-///     assert!(LazyLock::get(&lazy).is_none()); // not made yet
-///     assert_eq!(*LazyLock::force(&lazy), 7);
-///     *LazyLock::force_mut(&mut lazy) += 1;
-///     assert_eq!(LazyLock::get_mut(&mut lazy), Some(&mut 8));
-/// });
-/// ```
-pub struct LazyLock<T, F = fn() -> T> {
-    value: OnceLock<T>,
-    init: ManuallyDrop<F>,
-    is_taken: AtomicBool,
-}
-
-// SAFETY: it lends `&T` to any thread, and any thread may run `F`.
-unsafe impl<T: Send + Sync, F: Send> Sync for LazyLock<T, F> {}
-
-impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// One whose value `f` makes.
-    pub const fn new(f: F) -> LazyLock<T, F> {
-        LazyLock { value: OnceLock::new(), init: ManuallyDrop::new(f), is_taken: AtomicBool::new(false) }
-    }
-
-    /// The value, which is made first if it is not there.
-    ///
-    /// # Panics
-    /// Outside of a model.
-    #[track_caller]
-    pub fn force(this: &LazyLock<T, F>) -> &T {
-        this.value.get_or_init(|| this.run())
-    }
-
-    /// The same, to change it.
-    ///
-    /// # Panics
-    /// Outside of a model.
-    #[track_caller]
-    pub fn force_mut(this: &mut LazyLock<T, F>) -> &mut T {
-        LazyLock::force(this);
-        this.value.get_mut().expect("it was made just now")
-    }
-
-    /// The value, if it was made.
-    ///
-    /// # Panics
-    /// Outside of a model.
-    #[must_use]
-    #[track_caller]
-    pub fn get(this: &LazyLock<T, F>) -> Option<&T> {
-        this.value.get()
-    }
-
-    /// The same, to change it.
-    ///
-    /// # Panics
-    /// Outside of a model.
-    #[must_use]
-    #[track_caller]
-    pub fn get_mut(this: &mut LazyLock<T, F>) -> Option<&mut T> {
-        this.value.get_mut()
-    }
-
-    fn run(&self) -> T {
-        // Relaxed: a lock that is no `static` is used by one thread of the machine.
-        self.is_taken.store(true, Ordering::Relaxed);
-        // SAFETY: it runs once in an execution. Only one in a `static` is in more than one; what a constant expression
-        // has made can be made again bit by bit, since no constant owns memory that is freed.
-        let f: F = unsafe { std::ptr::read(&*self.init) };
-        f()
-    }
-}
-
-impl<T, F> Drop for LazyLock<T, F> {
-    fn drop(&mut self) {
-        if !*self.is_taken.get_mut() {
-            // SAFETY: it has not run, and is dropped here alone.
-            unsafe { ManuallyDrop::drop(&mut self.init) };
-        }
-    }
-}
-
-impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
-    type Target = T;
-
-    #[track_caller]
-    fn deref(&self) -> &T {
-        LazyLock::force(self)
-    }
-}
-
-impl<T, F: FnOnce() -> T> DerefMut for LazyLock<T, F> {
-    #[track_caller]
-    fn deref_mut(&mut self) -> &mut T {
-        LazyLock::force_mut(self)
-    }
-}
-
-impl<T: Default> Default for LazyLock<T> {
-    fn default() -> LazyLock<T> {
-        LazyLock::new(T::default)
-    }
-}
-
-impl<T, F> fmt::Debug for LazyLock<T, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad("LazyLock { .. }")
     }
 }

@@ -1,6 +1,8 @@
 //! A lock for one writer or many readers: a word that counts them.
 
+use super::poison::Poison;
 use crate::graph::{Compute, Op, Order, Update};
+use crate::machine;
 use crate::place::Place;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -27,7 +29,7 @@ const WRITER: u64 = 1 << 32;
 ///     let _ = lock.try_read().map(|count| assert!(*count >= 1));
 ///     let _ = lock.try_write().map(|mut count| *count += 0);
 ///     other.join().unwrap();
-///     assert!(!lock.is_poisoned()); // a panic is a failure, so `clear_poison()` has nothing to do
+///     assert!(!lock.is_poisoned()); // no writer has panicked
 ///     lock.clear_poison();
 ///     assert_eq!(Arc::into_inner(lock).unwrap().into_inner().unwrap(), 2);
 /// });
@@ -35,6 +37,7 @@ const WRITER: u64 = 1 << 32;
 #[derive(Debug)]
 pub struct RwLock<T: ?Sized> {
     place: Place,
+    poison: Poison,
     data: StdLock<T>,
 }
 
@@ -63,6 +66,8 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
     /// None while it is given back.
     data: Option<StdWrite<'a, T>>,
+    /// Did its thread unwind when it took the lock?
+    has_unwound: bool,
 }
 
 impl<T> RwLock<T> {
@@ -73,15 +78,15 @@ impl<T> RwLock<T> {
     #[must_use]
     #[track_caller]
     pub fn new(data: T) -> RwLock<T> {
-        RwLock { place: Place::new(0), data: StdLock::new(data) }
+        RwLock { place: Place::new(0), poison: Poison::default(), data: StdLock::new(data) }
     }
 
     /// What it guards.
     ///
     /// # Errors
-    /// None.
+    /// If a writer has panicked.
     pub fn into_inner(self) -> LockResult<T> {
-        Ok(self.data.into_inner().unwrap_or_else(PoisonError::into_inner))
+        self.poison.result(self.data.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -89,69 +94,73 @@ impl<T: ?Sized> RwLock<T> {
     /// Takes it for reading, when no writer has it.
     ///
     /// # Errors
-    /// None.
+    /// If a writer has panicked.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         self.place.update(Order::Acquire, Update::Enter { below: WRITER, waits: true });
-        Ok(self.reader())
+        self.poison.result(self.reader(true))
     }
 
     /// Takes it for reading, if no writer has it.
     ///
     /// # Errors
-    /// If one has.
+    /// If one has; if a writer has panicked.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         let before = self.place.update(Order::Acquire, Update::Enter { below: WRITER, waits: false });
-        if before < WRITER { Ok(self.reader()) } else { Err(TryLockError::WouldBlock) }
+        if before < WRITER { Ok(self.poison.result(self.reader(false))?) } else { Err(TryLockError::WouldBlock) }
     }
 
     /// Waits until it is free, and takes it for writing.
     ///
     /// # Errors
-    /// None.
+    /// If a writer has panicked.
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         self.place.update(Order::Acquire, Update::Await { wanted: 0, new: WRITER });
-        Ok(self.writer())
+        self.poison.result(self.writer())
     }
 
     /// Takes it for writing, if it is free.
     ///
     /// # Errors
-    /// If it is not free.
+    /// If it is not free; if a writer has panicked.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         let update = Update::Exchange { current: 0, new: WRITER, failure: Order::Relaxed };
         let before = self.place.update(Order::Acquire, update);
-        if before == 0 { Ok(self.writer()) } else { Err(TryLockError::WouldBlock) }
+        if before == 0 { Ok(self.poison.result(self.writer())?) } else { Err(TryLockError::WouldBlock) }
     }
 
     /// What it guards; the lock is not shared.
     ///
     /// # Errors
-    /// None.
+    /// If a writer has panicked.
     #[track_caller]
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.place.lend();
-        Ok(self.data.get_mut().unwrap_or_else(PoisonError::into_inner))
+        self.poison.result(self.data.get_mut().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Is it poisoned? Never: a panic ends the execution.
+    /// Has a writer panicked, whose panic was caught? As the play has come so far: it is no access of the model's.
     #[must_use]
     pub fn is_poisoned(&self) -> bool {
-        false
+        self.poison.is_set()
     }
 
-    /// Nothing: it never is.
-    pub fn clear_poison(&self) {}
+    /// As if none had.
+    pub fn clear_poison(&self) {
+        self.poison.clear();
+    }
 
-    fn reader(&self) -> RwLockReadGuard<'_, T> {
+    fn reader(&self, waits: bool) -> RwLockReadGuard<'_, T> {
+        machine::note_read(self.place.loc(), waits);
         RwLockReadGuard { lock: self, data: Some(self.data.read().unwrap_or_else(PoisonError::into_inner)) }
     }
 
     fn writer(&self) -> RwLockWriteGuard<'_, T> {
-        RwLockWriteGuard { lock: self, data: Some(self.data.write().unwrap_or_else(PoisonError::into_inner)) }
+        let data = Some(self.data.write().unwrap_or_else(PoisonError::into_inner));
+        RwLockWriteGuard { lock: self, data, has_unwound: machine::unwinds() }
     }
 }
 
@@ -185,7 +194,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         this.data = None;
         this.lock.place.update(Order::Release, Update::Swap(1));
         let lock = ManuallyDrop::new(this).lock;
-        lock.reader()
+        lock.reader(false)
     }
 }
 
@@ -193,6 +202,7 @@ impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
     #[track_caller]
     fn drop(&mut self) {
         self.data = None;
+        machine::forget_read(self.lock.place.loc());
         let compute = Compute { op: Op::Sub, bits: 64, is_signed: false };
         self.lock.place.update(Order::Release, Update::Compute(compute, 1));
     }
@@ -201,6 +211,7 @@ impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
 impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     #[track_caller]
     fn drop(&mut self) {
+        self.lock.poison.given_back(self.has_unwound);
         self.data = None;
         self.lock.place.update(Order::Release, Update::Swap(0));
     }

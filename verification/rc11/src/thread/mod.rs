@@ -1,8 +1,12 @@
 //! Like `std::thread`.
 
+mod handle;
 mod local;
 mod scope;
 
+pub(crate) use self::handle::About;
+pub use self::handle::{Thread, ThreadId, current};
+use self::handle::{about_me, register};
 pub(crate) use self::local::drop_locals;
 pub use self::local::{AccessError, LocalKey};
 pub use self::scope::{Scope, ScopedJoinHandle, scope};
@@ -12,12 +16,11 @@ use crate::machine;
 use crate::model;
 use crate::place::Place;
 use crate::quarantine::checker;
-use crate::state::{self, At};
+use crate::state::At;
 use crate::step::Ask;
 use crate::symmetry::Group;
 use crate::timeout;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::io;
 use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,97 +28,6 @@ use std::time::Duration;
 
 #[doc(no_inline)]
 pub use std::thread::{available_parallelism, panicking};
-
-/// Which thread of an execution it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct ThreadId(u8);
-
-impl fmt::Debug for ThreadId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match machine::is_one_of_many(self.0) {
-            // Which one is not known.
-            true => f.write_str("ThreadId(symmetric)"),
-            false => write!(f, "ThreadId({})", self.0),
-        }
-    }
-}
-
-impl Hash for ThreadId {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        if machine::is_one_of_many(self.0) {
-            machine::fail(
-                "the id of a symmetric thread is hashed: what a program does must not depend on which one it is; else start \
-                 each thread by `spawn`",
-            );
-        }
-        self.0.hash(state);
-    }
-}
-
-/// A handle of a thread.
-///
-/// ```
-/// rc11::model(|| {
-///     let me = rc11::thread::current();
-///     let other = rc11::thread::spawn(move || me.unpark());
-///     rc11::thread::park();
-///     other.join().unwrap();
-/// });
-/// ```
-#[derive(Clone, Debug)]
-pub struct Thread {
-    id: ThreadId,
-    name: Option<Arc<str>>,
-    parker: Arc<Place>,
-}
-
-impl Thread {
-    /// Which thread it is.
-    #[must_use]
-    pub fn id(&self) -> ThreadId {
-        self.id
-    }
-
-    /// What it is called, if its builder was told.
-    #[must_use]
-    pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
-
-    /// Wakes it in [`park`], or lets its next one return at once. Releases.
-    #[track_caller]
-    pub fn unpark(&self) {
-        self.parker.wake(Order::Release);
-    }
-}
-
-/// The calling thread.
-///
-/// # Panics
-/// Outside of a model.
-///
-/// ```
-/// rc11::model::Builder::new().bounded_ok().check(|| {
-///     let main = rc11::thread::current().id();
-///     let other = rc11::thread::spawn(|| rc11::thread::current().id());
-///     assert_ne!(other.join().unwrap(), main);
-/// });
-/// ```
-#[must_use]
-#[track_caller]
-pub fn current() -> Thread {
-    let number = machine::current();
-    let known = state::with(|state| state.threads.get(&number).cloned());
-    known.unwrap_or_else(|| {
-        let thread = Thread { id: ThreadId(number), name: None, parker: Arc::new(Place::internal(0)) };
-        register(thread.clone());
-        thread
-    })
-}
-
-fn register(thread: Thread) {
-    state::with(|state| state.threads.insert(thread.id.0, thread));
-}
 
 /// Sleeps until a thread calls [`Thread::unpark`], and acquires what that released. It may wake spuriously, as often in
 /// an execution as the model allows: see [`Builder::spurious`](crate::model::Builder::spurious).
@@ -129,7 +41,7 @@ fn register(thread: Thread) {
 /// ```
 #[track_caller]
 pub fn park() {
-    let parker = current().parker;
+    let parker = about_me().parker;
     if machine::may_wake_spuriously() && machine::ask(Ask::Spurious) == 1 {
         return;
     }
@@ -156,7 +68,7 @@ pub fn park_timeout(_duration: Duration) {
 #[track_caller]
 #[inline(never)]
 fn times_out_in_park() -> bool {
-    let parker = current().parker;
+    let parker = about_me().parker;
     // An unpark that is there already is left for the next one: to find it is the other choice.
     let times_out = timeout::brings_nothing() || machine::ask(Ask::Choose(2)) == 1;
     if times_out {
@@ -251,7 +163,7 @@ impl<T> JoinHandle<T> {
     /// None: a panic ends the execution.
     #[track_caller]
     pub fn join(self) -> std::thread::Result<T> {
-        machine::ask(Ask::Join(self.thread.id.0));
+        machine::ask(Ask::Join(self.thread.id().0));
         let result = self.packet.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         // Without a result the execution is over.
         Ok(result.unwrap_or_else(|| machine::rest_in_peace()))
@@ -370,7 +282,7 @@ fn start<'a, T: 'a>(name: Option<String>, f: impl FnOnce() -> T + 'a) -> JoinHan
     let their_name = name.clone();
     let body = move || {
         let id = ThreadId(machine::current());
-        register(Thread { id, name: their_name, parker: theirs });
+        register(About { id, name: their_name, parker: theirs });
         let result = f();
         *place.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         if let Some(finishes) = finishes {
@@ -383,7 +295,7 @@ fn start<'a, T: 'a>(name: Option<String>, f: impl FnOnce() -> T + 'a) -> JoinHan
     // before, its frame stays.
     let body: Box<dyn FnOnce()> = unsafe { std::mem::transmute(body) };
     let number = machine::fork(name.as_deref().unwrap_or_default(), 0, body);
-    JoinHandle { packet, thread: Thread { id: ThreadId(number), name, parker }, is_finished, at }
+    JoinHandle { packet, thread: About { id: ThreadId(number), name, parker }.handle(), is_finished, at }
 }
 
 /// How a thread is to be started.

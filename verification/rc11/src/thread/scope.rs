@@ -139,7 +139,7 @@ impl<'scope> Scope<'scope, '_> {
         T: 'scope,
     {
         let handle = start(name, f);
-        Tree::of(&self.tree).started.push((machine::current(), handle.thread.id.0));
+        Tree::of(&self.tree).started.push((machine::current(), handle.thread.id().0));
         ScopedJoinHandle { handle, tree: &self.tree }
     }
 }
@@ -151,7 +151,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// None: a panic ends the execution.
     #[track_caller]
     pub fn join(self) -> std::thread::Result<T> {
-        let number = self.handle.thread.id.0;
+        let number = self.handle.thread.id().0;
         let result = self.handle.join();
         Tree::of(self.tree).joined.push((machine::current(), number));
         result

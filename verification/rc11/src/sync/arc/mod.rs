@@ -11,7 +11,7 @@ mod weak;
 
 pub use self::weak::Weak;
 
-use crate::graph::{Clock, Compute, Op, Order, Update};
+use crate::graph::{Clock, Compute, Loc, Op, Order, Update};
 use crate::machine;
 use crate::model;
 use crate::place::Place;
@@ -370,6 +370,17 @@ impl<T: ?Sized> Arc<T> {
         Arc { object, value: ManuallyDrop::new(value) }
     }
 
+    /// Was it dropped, and this is a copy of its bits? What lay there is kept until the execution has ended.
+    fn is_gone(&self) -> bool {
+        StdArc::strong_count(&self.value) == 0
+    }
+
+    fn must_be_there(&self) {
+        if self.is_gone() && self.object.is_of_now() {
+            machine::is_gone(Loc::NONE, false);
+        }
+    }
+
     /// The value is about to be dropped.
     fn unregister(&self) {
         let address = StdArc::as_ptr(&self.value).addr();
@@ -381,11 +392,30 @@ impl<T: ?Sized> Arc<T> {
     }
 }
 
+/// What that is called in a backtrace.
+pub(crate) const DROPS_OUR_ARC: &str = "drop_value_of_our_arc";
+
+/// A frame by which a backtrace tells whose `Arc` drops its value.
+///
+/// # Safety
+/// It is not used again.
+#[inline(never)]
+unsafe fn drop_value_of_our_arc<T: ?Sized>(value: &mut ManuallyDrop<StdArc<T>>) {
+    // SAFETY: as the caller promises.
+    unsafe { ManuallyDrop::drop(value) };
+    // So that the last call is not the frame's end.
+    std::hint::black_box(());
+}
+
 impl<T: ?Sized> Drop for Arc<T> {
     #[track_caller]
     fn drop(&mut self) {
         if !self.object.is_of_now() {
             // It has outlived its execution: what its destructor would ask has no meaning.
+            return;
+        }
+        if self.is_gone() {
+            machine::is_gone(Loc::NONE, true);
             return;
         }
         if self.object.strong(Op::Sub, Order::Release) == Some(1) {
@@ -395,20 +425,21 @@ impl<T: ?Sized> Drop for Arc<T> {
         if is_last {
             self.unregister();
         }
-        // SAFETY: it is dropped here alone, and not used again.
-        let drop_value = |value: &mut ManuallyDrop<StdArc<T>>| unsafe { ManuallyDrop::drop(value) };
         if self.object.counts.is_some() {
-            return drop_value(&mut self.value);
+            // SAFETY: it is dropped here alone, and not used again.
+            return unsafe { drop_value_of_our_arc(&mut self.value) };
         }
         let known = self.object.known();
         if !is_last {
-            return drop_value(&mut self.value);
+            // SAFETY: as above.
+            return unsafe { drop_value_of_our_arc(&mut self.value) };
         }
         // Which thread comes last is not known to the model, but what it then knows is. If the value's destructor asks
         // for anything, it is observed which thread drops it.
         let told = machine::told();
         let outer = model::expect_no_question(Some(self.object.at));
-        machine::as_if_it_knew(known, || drop_value(&mut self.value));
+        // SAFETY: as above.
+        machine::as_if_it_knew(known, || unsafe { drop_value_of_our_arc(&mut self.value) });
         model::expect_no_question(outer);
         if machine::told() != told {
             model::observe(self.object.at);
@@ -420,6 +451,7 @@ impl<T: ?Sized> Deref for Arc<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
+        self.must_be_there();
         &self.value
     }
 }
@@ -427,6 +459,7 @@ impl<T: ?Sized> Deref for Arc<T> {
 impl<T: ?Sized> Clone for Arc<T> {
     #[track_caller]
     fn clone(&self) -> Arc<T> {
+        self.must_be_there();
         self.object.strong(Op::Add, Order::Relaxed);
         Arc { object: self.object.clone(), value: self.value.clone() }
     }
