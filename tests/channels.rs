@@ -1,8 +1,6 @@
 //! Channels. A module names the property, a function the situation.
 
-mod polled;
-
-use polled::Woken;
+use crate::polled::Woken;
 use spinpark::chan::{self, Closed, Receiver, SendError, Sender, TryRecvError, TrySendError};
 use spinpark::{Runtime, spawn, time, yield_now};
 use std::collections::BTreeMap;
@@ -20,18 +18,18 @@ fn with_procs(n: usize) -> Runtime {
 
 /// Polls once, without a waker.
 fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
-    polled::poll(Pin::new(future))
+    crate::polled::poll(Pin::new(future))
 }
 
 fn now<F: Future>(future: F) -> Option<F::Output> {
-    match polled::poll(pin!(future)) {
+    match crate::polled::poll(pin!(future)) {
         Poll::Ready(output) => Some(output),
         Poll::Pending => None,
     }
 }
 
 fn poll_with<F: Future + Unpin>(future: &mut F, woken: &Arc<Woken>) -> Poll<F::Output> {
-    polled::poll_with(Pin::new(future), woken)
+    crate::polled::poll_with(Pin::new(future), woken)
 }
 
 fn all_kinds() -> [(Sender<u32>, Receiver<u32>); 4] {
@@ -931,7 +929,7 @@ mod a_receive_of_many {
         let mut some = Vec::new();
         {
             let mut receives = pin!(receiver.recv_many(&mut some, 4));
-            assert!(polled::poll(receives.as_mut()).is_pending());
+            assert!(crate::polled::poll(receives.as_mut()).is_pending());
             sender.try_send(1).expect("there is room"); // handed to it
             sender.try_send(2).expect("there is room");
         }

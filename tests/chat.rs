@@ -2,17 +2,11 @@
 
 #![cfg(target_os = "linux")]
 
-#[path = "programs/browser.rs"]
-mod browser;
-#[path = "programs/killed.rs"]
-mod killed;
-mod programs;
-
+use crate::programs::browser::Browser;
+use crate::programs::killed::Killed;
+use crate::programs::{LONG, built, until};
 use async_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use async_tungstenite::tungstenite::{Message, WebSocket, client};
-use browser::Browser;
-use killed::Killed;
-use programs::{LONG, built, until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -21,7 +15,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-fn program() -> &'static str {
+fn program() -> String {
     built("chat", "hyper,signal")
 }
 

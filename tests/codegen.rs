@@ -5,7 +5,7 @@
 //!   (codegen/observed.rs is compiled with both).
 //! * The simulated host: the functions of the real one name no symbol of it.
 //!
-//! `cargo test --test codegen -- --ignored --nocapture` prints the counts.
+//! `cargo test --test sources codegen -- --ignored --nocapture` prints the counts.
 #![cfg(target_arch = "x86_64")]
 
 use std::collections::BTreeMap;

@@ -2,16 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
-#[allow(dead_code)] // the chat's test types and clicks
-#[path = "programs/browser.rs"]
-mod browser;
-#[path = "programs/killed.rs"]
-mod killed;
-#[allow(dead_code)] // there is no program here to be built
-mod programs;
-
-use browser::Browser;
-use programs::{LONG, until};
+use crate::programs::browser::Browser;
+use crate::programs::{LONG, until};
 use serde_json::Value;
 use spinpark::sync::Semaphore;
 use spinpark::{Builder, Runtime, spawn, time};
@@ -261,7 +253,7 @@ fn without_it_there_is_no_thread_and_no_port() {
         // In a process of its own, as there are consoles in this one.
         let me = std::env::current_exe().expect("this program");
         let mut alone = Command::new(me);
-        alone.args(["--exact", "without_it_there_is_no_thread_and_no_port", "--nocapture"]).env(ALONE, "1");
+        alone.args(["--exact", "console::without_it_there_is_no_thread_and_no_port", "--nocapture"]).env(ALONE, "1");
         let output = alone.stdin(Stdio::null()).output().expect("started");
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(

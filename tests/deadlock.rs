@@ -12,7 +12,9 @@ use spinpark::{
 };
 use std::future::{pending, poll_fn};
 use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
@@ -479,30 +481,37 @@ fn called(arguments: &[&str], seconds: &str) -> String {
 }
 
 fn says(name: &str, is_right: bool, said: &str) -> usize {
-    println!("test {name} ... {}", if is_right { "ok" } else { "FAILED" });
-    if !is_right {
-        println!("it said: {said}");
+    match is_right {
+        true => println!("test {name} ... ok"),
+        false => println!("test {name} ... FAILED\nit said: {said}"),
     }
     usize::from(!is_right)
+}
+
+/// Plays all of these, some at a time, as each waits more than it computes. How many have failed.
+fn all_of<T: Sync>(cases: &[T], fails: impl Fn(&T) -> usize + Sync) -> usize {
+    let next = AtomicUsize::new(0);
+    let some = || (0..).map_while(|_| cases.get(next.fetch_add(1, SeqCst))).map(&fails).sum::<usize>();
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..4).map(|_| scope.spawn(some)).collect();
+        workers.into_iter().map(|worker| worker.join().expect("no panic")).sum()
+    })
 }
 
 /// Each way to wait with each kind of waker, so many rounds, in processes of their own. How many have failed.
 #[cfg(target_os = "linux")]
 fn all_that_goes_on(rounds: &str, seconds: &str) -> usize {
-    let mut failed = 0;
-    for (nth, (way, _)) in goes_on::WAYS.iter().enumerate() {
-        for (other, (waker, _)) in goes_on::WAKERS.iter().enumerate() {
-            let procs = ["1", "2", "4"][(nth + other) % 3];
-            let stacks = ["threads", "stacks"][(nth + other) % 2];
-            let said = called(&["goes_on", way, waker, procs, stacks, rounds], seconds);
-            failed += says(
-                &format!("{way} woken by {waker}, {procs} procs, {stacks}"),
-                said.starts_with("no deadlock"),
-                &said,
-            );
-        }
-    }
-    failed
+    let pairs: Vec<_> = goes_on::WAYS
+        .iter()
+        .enumerate()
+        .flat_map(|way| goes_on::WAKERS.iter().enumerate().map(move |waker| (way, waker)))
+        .collect();
+    all_of(&pairs, |&((nth, (way, _)), (other, (waker, _)))| {
+        let procs = ["1", "2", "4"][(nth + other) % 3];
+        let stacks = ["threads", "stacks"][(nth + other) % 2];
+        let said = called(&["goes_on", way, waker, procs, stacks, rounds], seconds);
+        says(&format!("{way} woken by {waker}, {procs} procs, {stacks}"), said.starts_with("no deadlock"), &said)
+    })
 }
 
 fn main() -> ExitCode {
@@ -532,14 +541,14 @@ fn main() -> ExitCode {
         _ => {
             let is_emulated = std::env::var_os("SPINPARK_TEST_EMULATORS_THREADS").is_some();
             let seconds = if is_emulated { "300" } else { "20" };
-            for (case, _, texts) in CASES {
+            failed += all_of(CASES, |(case, _, texts)| {
                 let said = called(&[case], seconds);
                 let is_right = match texts {
                     [] => said.starts_with("no deadlock"),
                     texts => texts.iter().all(|text| said.contains(text)),
                 };
-                failed += says(case, is_right, &said);
-            }
+                says(case, is_right, &said)
+            });
             failed += all_that_goes_on("100", "60");
         }
     }

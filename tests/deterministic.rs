@@ -321,7 +321,9 @@ mod a_seed {
         let this = std::env::current_exe().expect("it runs");
         let runs = || {
             let mut child = std::process::Command::new(&this);
-            child.args(["--exact", "a_seed::gives_the_same_run_in_another_process", "--nocapture"]).env(NAME, "1");
+            child
+                .args(["--exact", "deterministic::a_seed::gives_the_same_run_in_another_process", "--nocapture"])
+                .env(NAME, "1");
             let text = String::from_utf8(child.output().expect("it can be started").stdout).expect("text");
             let runs: Vec<_> = text.lines().filter(|line| line.contains("run ")).map(str::to_owned).collect();
             runs

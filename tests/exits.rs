@@ -1,16 +1,15 @@
 //! Ends: a process ends with its status wherever it calls `exit`; and what is left by runtimes that end in a process that goes on.
 
-mod cases;
-
+use crate::cases::Case;
 use spinpark::{Builder, JoinError, JoinHandle, Runtime, Wait, blocking, chan, syscall, time};
 use std::cell::Cell;
-use std::process::{ExitCode, exit};
+use std::process::exit;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 use std::{mem, thread};
 
-const CASES: &[cases::Case] = &[
+pub(crate) const CASES: &[Case] = &[
     ("in_a_task", || among_others(|runtime| drop(runtime.spawn(async { exit(0) })))),
     ("in_a_task_that_has_waited", || {
         among_others(|runtime| {
@@ -387,8 +386,4 @@ fn inside(runtime: Runtime, exits: impl FnOnce(&Runtime)) {
     exits(&runtime);
     thread::park_timeout(Duration::from_secs(30));
     panic!("it has not ended");
-}
-
-fn main() -> ExitCode {
-    cases::main(CASES, 40)
 }

@@ -230,7 +230,7 @@ mod a_stack {
         if let Ok(way) = std::env::var(VARIABLE) {
             return WAYS.iter().find(|(name, _)| *name == way).expect("a way").1();
         }
-        let name = "a_stack::that_is_used_up_ends_the_process_with_a_message_that_says_whose_it_was";
+        let name = "goroutines::a_stack::that_is_used_up_ends_the_process_with_a_message_that_says_whose_it_was";
         let me = std::env::current_exe().expect("this program");
         for (way, _) in WAYS {
             let mut run = std::process::Command::new(&me);

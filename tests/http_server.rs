@@ -1,5 +1,6 @@
 //! examples/http_server.rs, asked by a third-party HTTP client.
 
+use crate::programs::built;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -11,16 +12,7 @@ struct Server(Child, String);
 
 impl Server {
     fn start() -> Server {
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--features", "hyper", "--example", "http_server", "--message-format=json"])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .stderr(Stdio::null())
-            .output()
-            .expect("cargo can be started");
-        let text = String::from_utf8_lossy(&built.stdout).into_owned();
-        let program =
-            text.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next()).next_back();
-        let mut child = Command::new(program.expect("it was built"))
+        let mut child = Command::new(built("http_server", "hyper"))
             .arg("127.0.0.1:0")
             .stdout(Stdio::piped())
             .spawn()

@@ -2,12 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
-#[path = "programs/killed.rs"]
-mod killed;
-mod programs;
-
-use killed::Killed;
-use programs::{Folder, LONG, built, is_there, until};
+use crate::programs::killed::Killed;
+use crate::programs::{Folder, LONG, built, is_there, until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -15,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-fn program() -> &'static str {
+fn program() -> String {
     built("https_proxy", "hyper,signal")
 }
 

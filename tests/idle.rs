@@ -1,18 +1,21 @@
-//! An idle runtime costs nothing: its threads sleep, none of them ticks. Alone in this binary, for it measures the
+//! An idle runtime costs nothing: its threads sleep, none of them ticks. Alone in its process, for it measures the
 //! processor time of the whole process.
 #![cfg(target_os = "linux")]
 
+use crate::cases::Case;
 use rustix::time::{ClockId, clock_gettime};
 use spinpark::Runtime;
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
+pub(crate) const CASES: &[Case] =
+    &[("two_idle_seconds_use_less_than_a_millisecond", two_idle_seconds_use_less_than_a_millisecond)];
+
 fn cpu_time() -> Duration {
     clock_gettime(ClockId::ProcessCPUTime).try_into().expect("a time since the start")
 }
 
-#[test]
 fn two_idle_seconds_use_less_than_a_millisecond() {
     let runtime = Runtime::builder().procs(8).build().expect("a runtime");
     // All eight threads are started, and have found something once.

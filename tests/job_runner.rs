@@ -2,9 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
-mod programs;
-
-use programs::{Folder, LONG, built, is_there, until};
+use crate::programs::{Folder, LONG, built, is_there, until};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,7 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-fn program() -> &'static str {
+fn program() -> String {
     built("job_runner", "process,signal")
 }
 

@@ -2,12 +2,12 @@
 
 #[allow(dead_code, reason = "`main` is not called here")]
 #[path = "../examples/link_check/main.rs"]
-mod link_check;
+mod example;
 
-use link_check::crawl::{Options, Report, check};
-use link_check::fetch::FetchError;
-use link_check::server::{Page, Site, links, serve};
-use link_check::site;
+use example::crawl::{Options, Report, check};
+use example::fetch::FetchError;
+use example::server::{Page, Site, links, serve};
+use example::site;
 use spinpark::context::Context;
 use spinpark::{Runtime, Wait, go, time};
 use std::sync::atomic::Ordering::SeqCst;

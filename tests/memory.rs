@@ -1,6 +1,12 @@
-//! The memory of tasks that have ended. Alone in this binary, for it measures the whole process.
+//! The memory of tasks that have ended. Alone in its process, for it measures all of it.
 
+use crate::cases::Case;
 use spinpark::{Runtime, spawn};
+
+pub(crate) const CASES: &[Case] = &[(
+    "the_memory_of_a_million_tasks_that_have_ended_is_used_again",
+    the_memory_of_a_million_tasks_that_have_ended_is_used_again,
+)];
 
 /// What this process has in memory, in kilobytes. 0 where the system does not tell.
 fn resident() -> usize {
@@ -9,7 +15,6 @@ fn resident() -> usize {
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
 
-#[test]
 fn the_memory_of_a_million_tasks_that_have_ended_is_used_again() {
     let runtime = Runtime::builder().procs(2).build().expect("a runtime");
     let run = |tasks: u64| {

@@ -1,8 +1,6 @@
 //! Slots of a channel that are held before there is a value. A module names the property, a function the situation.
 
-mod polled;
-
-use polled::Woken;
+use crate::polled::Woken;
 use spinpark::chan::{self, Closed, OwnedPermit, TryRecvError, TrySendError};
 use spinpark::{JoinSet, Runtime, select, spawn, time, yield_now};
 use std::future::Future;
@@ -17,15 +15,15 @@ fn with_procs(n: usize) -> Runtime {
 }
 
 fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
-    polled::poll(Pin::new(future))
+    crate::polled::poll(Pin::new(future))
 }
 
 fn poll_with<F: Future + Unpin>(future: &mut F, woken: &Arc<Woken>) -> Poll<F::Output> {
-    polled::poll_with(Pin::new(future), woken)
+    crate::polled::poll_with(Pin::new(future), woken)
 }
 
 fn now<F: Future>(future: F) -> Option<F::Output> {
-    match polled::poll(pin!(future)) {
+    match crate::polled::poll(pin!(future)) {
         Poll::Ready(output) => Some(output),
         Poll::Pending => None,
     }
@@ -240,7 +238,7 @@ mod many_slots {
         let permit = sender.try_reserve().expect("there is room");
         {
             let mut gathers = Box::pin(sender.reserve_many(3));
-            assert!(polled::poll(gathers.as_mut()).is_pending());
+            assert!(crate::polled::poll(gathers.as_mut()).is_pending());
             assert!(sender.try_reserve().is_err(), "it has two");
         }
         assert_eq!(sender.try_reserve_many(2).expect("they are free").len(), 2);

@@ -229,7 +229,7 @@ mod a_runtime_is_refused {
             return;
         }
         let me = std::env::current_exe().expect("this program");
-        let this = "a_runtime_is_refused::in_a_sentence_that_main_can_end_with";
+        let this = "runtime::a_runtime_is_refused::in_a_sentence_that_main_can_end_with";
         let arguments = ["--exact", "--nocapture", this];
         let child = std::process::Command::new(me).args(arguments).env(CHILD, "").output().expect("it starts");
         let said = String::from_utf8_lossy(&child.stderr).into_owned();

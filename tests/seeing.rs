@@ -88,7 +88,7 @@ mod in_a_process_of_its_own {
 mod the_environment {
     use super::*;
 
-    const NAME: &str = "in_a_process_of_its_own::says_how_many_ps";
+    const NAME: &str = "seeing::in_a_process_of_its_own::says_how_many_ps";
 
     #[test]
     fn says_how_many_ps_if_the_builder_does_not() {
@@ -119,7 +119,8 @@ mod the_environment {
 
     #[test]
     fn can_ask_for_a_line_now_and_then() {
-        let (_, error) = played("in_a_process_of_its_own::idles_for_a_while", &[("SPINPARK_DEBUG", "schedtrace=20")]);
+        let (_, error) =
+            played("seeing::in_a_process_of_its_own::idles_for_a_while", &[("SPINPARK_DEBUG", "schedtrace=20")]);
         let (before, after) = error.split_once("over\n").expect("it ended");
         let lines: Vec<_> = before.lines().filter(|line| line.starts_with("SCHED ")).collect();
         assert!((2..=16).contains(&lines.len()), "{error}");
@@ -129,7 +130,7 @@ mod the_environment {
 
     #[test]
     fn that_asks_for_what_is_not_there_is_an_error() {
-        let name = "in_a_process_of_its_own::idles_for_a_while";
+        let name = "seeing::in_a_process_of_its_own::idles_for_a_while";
         for bad in ["schedtrace=0", "schedtrace=never", "gctrace=1"] {
             let (out, _) = played(name, &[("SPINPARK_DEBUG", bad)]);
             let allowed = "schedtrace=N, one line every N milliseconds, 1 to 86400000";
@@ -139,7 +140,7 @@ mod the_environment {
 
     #[test]
     fn that_asks_for_nothing_gets_nothing() {
-        let (_, error) = played("in_a_process_of_its_own::idles_for_a_while", &[]);
+        let (_, error) = played("seeing::in_a_process_of_its_own::idles_for_a_while", &[]);
         assert!(!error.contains("SCHED"), "{error}");
     }
 }
@@ -824,7 +825,7 @@ mod a_task_that_waits_with_its_thread {
             let mut again = Command::new(env::current_exe().expect("this binary"));
             again.args([
                 "--exact",
-                "a_task_that_waits_with_its_thread::is_warned_of_once_when_there_are_many",
+                "seeing::a_task_that_waits_with_its_thread::is_warned_of_once_when_there_are_many",
                 "--nocapture",
             ]);
             for (many, expected) in [("64", 0), ("70", 1)] {

@@ -1,8 +1,6 @@
 //! Waiting for several things. A module names the property, a function the situation.
 
-mod polled;
-
-use polled::{Woken, poll, poll_with};
+use crate::polled::{Woken, poll, poll_with};
 use spinpark::chan::{self, Closed, Receiver, SendError, Sender, TryRecvError, TrySendError};
 use spinpark::{Runtime, select, spawn, time, yield_now};
 use std::cell::Cell;

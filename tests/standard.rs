@@ -103,7 +103,7 @@ fn start(part: &str, input: Stdio) -> Child {
 
 fn plays(mut program: Command, part: &str, input: Stdio, output: Stdio) -> Child {
     program
-        .args(["--exact", "--nocapture", "--ignored", "plays_its_part"])
+        .args(["--exact", "--nocapture", "--ignored", "standard::plays_its_part"])
         .env(PART, part)
         .stdin(input)
         .stdout(output)
@@ -177,7 +177,7 @@ fn an_output_in_non_blocking_mode_loses_nothing_though_its_reader_is_slow() {
     let (mut errors, error_writer) = shared_pipe(|_, writer| writer.as_fd().try_clone_to_owned().expect("a copy"));
     let mut program = Command::new(std::env::current_exe().expect("this program"));
     let mut child = program
-        .args(["--exact", "--nocapture", "--ignored", "plays_its_part"])
+        .args(["--exact", "--nocapture", "--ignored", "standard::plays_its_part"])
         .env(PART, "writes")
         .stdout(writer)
         .stderr(error_writer)

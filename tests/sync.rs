@@ -1,8 +1,6 @@
 //! Locks, and waiting for others. A module names the property, a function the situation.
 
-mod polled;
-
-use polled::{Woken, poll, poll_with};
+use crate::polled::{Woken, poll, poll_with};
 use spinpark::sync::{Cond, Mutex, OnceCell, RwLock, Semaphore, TryAcquireError, WaitGroup};
 use spinpark::{Runtime, spawn, time, yield_now};
 use std::collections::VecDeque;

@@ -1,8 +1,6 @@
 //! What `sync` has by tokio's names. A module names the property, a function the situation.
 
-mod polled;
-
-use polled::{Woken, poll, poll_with};
+use crate::polled::{Woken, poll, poll_with};
 use spinpark::sync::{Barrier, Mutex as TaskMutex, Notify, RwLock, Semaphore, broadcast, oneshot, watch};
 use spinpark::{Runtime, select, spawn, time, yield_now};
 use std::collections::VecDeque;
@@ -851,10 +849,10 @@ mod a_value_that_is_set_once {
     fn is_seen_by_a_wait_that_was_created_before_and_given_up_by_another() {
         let value = SetOnce::new();
         let (mut stays, mut gone) = (Box::pin(value.wait()), Box::pin(value.wait()));
-        assert!(polled::poll(stays.as_mut()).is_pending() && polled::poll(gone.as_mut()).is_pending());
+        assert!(crate::polled::poll(stays.as_mut()).is_pending() && crate::polled::poll(gone.as_mut()).is_pending());
         drop(gone);
         assert_eq!((value.set(1), value.set(2).map_err(|error| error.0)), (Ok(()), Err(2)));
-        assert_eq!(polled::poll(stays.as_mut()), std::task::Poll::Ready(&1));
+        assert_eq!(crate::polled::poll(stays.as_mut()), std::task::Poll::Ready(&1));
         assert_eq!((value.clone() == SetOnce::from(1), value.get()), (true, Some(&1)));
     }
 }

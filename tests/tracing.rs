@@ -2,6 +2,7 @@
 //! test's own: so all of it is one test.
 #![cfg(feature = "tracing")]
 
+use crate::cases::Case;
 use spinpark::{Runtime, go, yield_now};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -12,6 +13,8 @@ use std::time::{Duration, Instant};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
+
+pub(crate) const CASES: &[Case] = &[("spans_and_events_are_told", spans_and_events_are_told)];
 
 #[derive(Default)]
 struct Book {
@@ -109,7 +112,6 @@ fn wait_until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-#[test]
 fn spans_and_events_are_told() {
     let counter = Counter::default();
     tracing::subscriber::set_global_default(counter.clone()).expect("the first");

@@ -1,10 +1,19 @@
-//! What is woken when an idle runtime gets something to do: one thread, not two. Alone in this binary, so that nothing
+//! What is woken when an idle runtime gets something to do: one thread, not two. Alone in its process, so that nothing
 //! else keeps its threads busy.
 
+use crate::cases::Case;
 use spinpark::net::UdpSocket;
 use spinpark::{Runtime, spawn, time, yield_now};
 use std::thread;
 use std::time::Duration;
+
+pub(crate) const CASES: &[Case] = &[
+    ("a_task_from_outside_wakes_one", a_task_from_outside_wakes_one),
+    ("a_datagram_and_a_timer_wake_only_who_waits_for_them", a_datagram_and_a_timer_wake_only_who_waits_for_them),
+    ("a_task_that_spawns_another_wakes_one_more_for_it", a_task_that_spawns_another_wakes_one_more_for_it),
+    #[cfg(target_os = "linux")]
+    ("what_wakes_a_task_does_not_wake_who_waits_in_block_on", what_wakes_a_task_does_not_wake_who_waits_in_block_on),
+];
 
 /// A runtime whose threads all sleep, or wait in the poller. Each has been there before: none has to be started.
 fn idle() -> Runtime {
@@ -40,14 +49,12 @@ fn wakes_in_a_round(runtime: &Runtime, times: u64, mut happens: impl FnMut()) ->
     after.wakes - before.wakes
 }
 
-#[test]
 fn a_task_from_outside_wakes_one() {
     let runtime = idle();
     let wakes = wakes(&runtime, 100, || runtime.spawn(async {}).join().expect("a value"));
     assert!((100..110).contains(&wakes), "100 tasks woke {wakes} threads");
 }
 
-#[test]
 fn a_datagram_and_a_timer_wake_only_who_waits_for_them() {
     let runtime = idle();
     let socket = runtime.block_on(UdpSocket::bind("127.0.0.1:0")).expect("no deadlock").expect("a socket");
@@ -73,7 +80,6 @@ fn a_datagram_and_a_timer_wake_only_who_waits_for_them() {
     reader.join().expect("a value");
 }
 
-#[test]
 fn a_task_that_spawns_another_wakes_one_more_for_it() {
     let runtime = idle();
     let root = || async {
@@ -96,7 +102,6 @@ fn slept() -> u64 {
 
 /// It was woken each time that the last M fell asleep, to look for a deadlock, and read a directory for that.
 #[cfg(target_os = "linux")]
-#[test]
 fn what_wakes_a_task_does_not_wake_who_waits_in_block_on() {
     const MESSAGES: u64 = 60;
     let runtime = idle();

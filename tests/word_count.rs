@@ -2,12 +2,12 @@
 
 #[allow(dead_code, reason = "`main` is not called here")]
 #[path = "../examples/word_count.rs"]
-mod word_count;
+mod example;
 
+use example::{on_all_cores, on_one_thread, run};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use word_count::{on_all_cores, on_one_thread, run};
 
 /// An empty directory of this test's own.
 fn directory(name: &str) -> PathBuf {

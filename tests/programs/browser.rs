@@ -1,6 +1,6 @@
 //! A page in a real browser: Chromium without a window, driven by chromedriver (W3C WebDriver: JSON over HTTP).
 
-use crate::killed::Killed;
+use crate::programs::killed::Killed;
 use crate::programs::{Folder, is_there, until};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};

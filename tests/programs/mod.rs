@@ -1,8 +1,13 @@
 //! Examples as programs: built, started, and waited for.
 
+pub(crate) mod browser;
+pub(crate) mod cargo;
+pub(crate) mod killed;
+
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,10 +15,11 @@ use std::time::{Duration, Instant};
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 /// The example of this name, built once, with these features.
-pub(crate) fn built(name: &str, features: &str) -> &'static str {
-    static PROGRAM: OnceLock<String> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let built = Command::new(env!("CARGO"))
+pub(crate) fn built(name: &'static str, features: &str) -> String {
+    static PROGRAMS: Mutex<BTreeMap<&str, String>> = Mutex::new(BTreeMap::new());
+    let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+    let program = programs.entry(name).or_insert_with(|| {
+        let built = cargo::cargo()
             .args(["build", "--features", features, "--example", name, "--message-format=json"])
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .stderr(Stdio::null())
@@ -22,7 +28,8 @@ pub(crate) fn built(name: &str, features: &str) -> &'static str {
         let text = String::from_utf8_lossy(&built.stdout).into_owned();
         let mut program = text.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
         program.next_back().expect("it was built").to_owned()
-    })
+    });
+    program.clone()
 }
 
 /// Is a program of others there, and does it say that it can do this? If not, that is said, and what asks for it is skipped.

@@ -256,7 +256,7 @@ fn in_a_loaded_library() {
 /// Builds the library, and finds it.
 #[cfg(target_env = "gnu")]
 fn plugin() -> String {
-    let built = std::process::Command::new(env!("CARGO"))
+    let built = super::cargo::cargo()
         .args(["build", "--example", "signals_plugin", "--message-format=json"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()

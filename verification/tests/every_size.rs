@@ -15,8 +15,6 @@ mod protocols;
 mod recorded;
 #[path = "every_size/runq.rs"]
 mod runq;
-#[path = "scenes/mod.rs"]
-mod scenes;
 #[path = "every_size/sources.rs"]
 mod sources;
 #[path = "every_size/spinning.rs"]
@@ -24,10 +22,10 @@ mod spinning;
 #[path = "every_size/stw.rs"]
 mod stw;
 
+use crate::scenes::Scenario;
 use account::{Account, Traces, is_refused, refused};
 use functions::Functions;
 use protocols::{Custody, Protocol, RunQueue, Spinning, StopTheWorld};
-use scenes::Scenario;
 use sources::{LEAVING, Memory, PLAIN, STOPPING, traces};
 
 /// At least so many executions are played, and more while one of the protocol's transitions has not been seen. The tie of

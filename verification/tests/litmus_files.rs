@@ -2,7 +2,7 @@
 //! against loom; and what is said of broken files.
 //!
 //! Where loom differs stands in `verification/litmus/loom.toml`. After a change that is meant:
-//! `LITMUS=write cargo test -p spinpark-verification --test litmus_files`; a new entry's reason is written by hand.
+//! `LITMUS=write cargo test -p spinpark-verification --test all litmus_files`; a new entry's reason is written by hand.
 
 #[path = "litmus_files/broken.rs"]
 mod broken;

@@ -1,8 +1,6 @@
 //! That every submitted G runs, checked by Spin on an abstract model of which M looks, wakes and sleeps; and that the
 //! model is one of this kernel: what the kernel tells its observer, the model can do. See docs/evidence/liveness.md.
 
-#[path = "scenes/mod.rs"]
-mod scenes;
 #[path = "liveness/spin.rs"]
 mod spin;
 #[path = "liveness/trace.rs"]
@@ -118,9 +116,9 @@ mod each_wrong_variant_starves_somebody {
 }
 
 mod a_trace_of_the_kernel {
+    use super::trace::{GS, Log, MS, SUBMITTERS, Trace};
     use super::*;
     use crate::scenes::{Act, Scenario};
-    use crate::trace::{GS, Log, MS, SUBMITTERS, Trace};
     use spinpark_kernel::protocol::sources::SearchOrder::{self, GlobalFirst, StealFirst};
     use spinpark_verification::engines::{self, Engine, Job};
     use spinpark_verification::hosts::model_host::ModelHost;

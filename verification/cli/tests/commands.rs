@@ -1,6 +1,9 @@
 //! Every command that the documents show, and every option that `--help` shows, is run: as it stands if that is cheap, else
 //! in a cheap form. One that is not run at all has its reason here.
 
+#[path = "../../../tests/programs/cargo.rs"]
+mod cargo;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -127,13 +130,13 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo +nightly fuzz run rooms --sanitizer none -- -max_len=512 -max_total_time=600", No(FUZZERS)),
     ("cargo +nightly fuzz run rooms artifacts/rooms/crash-…", No(FUZZERS)),
     ("cargo run -p spinpark-mutator --bin prune", No("it compiles the mutated kernel until it does: many minutes")),
-    ("cargo test --test stress", InCi("cargo test")),
+    ("cargo test -p spinpark-verification --test all stress", InCi("cargo test")),
     ("cargo test … -- --ignored", Nightly("--package spinpark-proptests -- --ignored")),
     ("RC11_REPLAY=FILE cargo test NAME", No("rc11's tests/environment.rs plays a schedule again")),
     ("cargo test -p spinpark-proptests", InCi("cargo test")),
-    ("cargo test -p spinpark-verification --test litmus_files", InCi("cargo test")),
-    ("cargo test -p spinpark-verification --test liveness", InCi("cargo test")),
-    ("cargo test -p spinpark-verification --test every_size", InCi("cargo test")),
+    ("cargo test -p spinpark-verification --test all litmus_files", InCi("cargo test")),
+    ("cargo test -p spinpark-verification --test all liveness", InCi("cargo test")),
+    ("cargo test -p spinpark-verification --test all every_size", InCi("cargo test")),
     ("cargo verify paths", Verify(0, "paths")),
     ("cargo verify paths spinning::wakep", Verify(0, "paths spinning::wakep")),
     ("cargo verify paths --tie", Verify(0, "paths --tie")),
@@ -150,7 +153,7 @@ const SHOWN: &[(&str, Try)] = &[
         Cargo("run --quiet --bin spinpark-parameterized -- page spinning"),
     ),
     ("cargo run -p spinpark-parameterized -- variants", No("its tests ask for each variant")),
-    ("LITMUS=write cargo test -p spinpark-verification --test litmus_files", No("it writes the expectations anew")),
+    ("LITMUS=write cargo test -p spinpark-verification --test all litmus_files", No("it writes the expectations anew")),
     ("PICTURES=write cargo test -p rc11 --test pictures", No("it writes the expectations anew")),
     // docs/evidence/soak.md
     ("cargo test --test soak", InCi("cargo test")),
@@ -367,8 +370,7 @@ fn verify(folder: &Path, arguments: &str) -> Output {
 
 /// The very cargo that runs this test.
 fn cargo(arguments: &str) -> Output {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    Command::new(cargo).args(arguments.split(' ')).current_dir(root()).output().expect("cargo starts")
+    cargo::cargo().args(arguments.split(' ')).current_dir(root()).output().expect("cargo starts")
 }
 
 #[track_caller]

@@ -24,16 +24,45 @@ fn are_in_the_table_as_the_script_has_left_them() {
     }
 }
 
+/// The files of a program of tests/: of the module that the test is in, if it is in one.
+fn files_of(program: &str, test: &str) -> Vec<String> {
+    let all = files("tests");
+    let is_below =
+        |path: &str, name: &str| path == format!("tests/{name}.rs") || path.starts_with(&format!("tests/{name}/"));
+    let of_several = modules_of(program);
+    let modules: Vec<&str> = match test.split_once("::") {
+        Some((module, _)) if of_several.iter().any(|name| name == module) => vec![module],
+        _ => of_several.iter().map(String::as_str).chain([program]).collect(),
+    };
+    all.into_iter().filter(|path| modules.iter().any(|name| is_below(path, name))).collect()
+}
+
+/// What stands beside a program's file, and is part of it.
+fn modules_of(program: &str) -> Vec<String> {
+    let path = format!("tests/{program}.rs");
+    let text = if files("tests").contains(&path) { read(&path) } else { String::new() };
+    text.lines().filter_map(|line| Some(line.strip_prefix("mod ")?.strip_suffix(';')?.to_owned())).collect()
+}
+
+/// Cargo is told of each program: a file that belongs to none would never be built.
+#[test]
+fn play_programs_to_which_every_file_of_tests_belongs() {
+    let manifest = read("Cargo.toml");
+    let programs: Vec<&str> =
+        manifest.split("[[test]]\nname = \"").skip(1).filter_map(|text| Some(text.split_once('"')?.0)).collect();
+    assert!(programs.len() > 15, "{programs:?}");
+    let belong: BTreeSet<String> = programs.iter().flat_map(|program| files_of(program, "*")).collect();
+    let others = files("tests").into_iter().filter(|path| path.ends_with(".rs") && !path.starts_with("tests/interop/"));
+    let others: Vec<String> = others.filter(|path| !belong.contains(path)).collect();
+    assert!(others.is_empty(), "{others:?}: no program of Cargo.toml has them");
+}
+
 #[test]
 fn have_exceptions_of_tests_that_there_are() {
     for row in rows("exceptions.tsv") {
         let [program, test, kind, why] = &row[..] else { panic!("{row:?}: not four columns") };
         let name = test.rsplit("::").next().unwrap_or_default();
-        let texts = files("tests").into_iter().filter(|path| {
-            path == &format!("tests/{program}.rs")
-                || path.starts_with(&format!("tests/{program}/")) && path.ends_with(".rs")
-        });
-        let texts: Vec<String> = texts.map(|path| read(&path)).collect();
+        let texts: Vec<String> = files_of(program, test).iter().map(|path| read(path)).collect();
         assert!(texts.iter().any(|text| test == "*" || text.contains(name)), "{program} has no test {test}");
         assert!(["fails", "not run"].contains(&kind.as_str()), "{kind}");
         assert!(why.len() > 15, "{program}, {test}: no reason is given");

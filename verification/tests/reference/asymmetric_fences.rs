@@ -2,8 +2,8 @@
 //! what a program falls back to. The checker has the axioms. They must allow what either of the others does, and no more
 //! but where hardware may.
 
-use crate::agree::agree;
-use crate::each_graph_is_explored_once::folder;
+use super::agree::agree;
+use super::each_graph_is_explored_once::folder;
 use spinpark_verification::litmus::enumerate::enumerate;
 use spinpark_verification::litmus::membarrier::{fallback, moments};
 use spinpark_verification::litmus::model::MemoryModel;

@@ -22,26 +22,15 @@ where
 pub mod runtime {
     use spinpark::JoinHandle;
     use std::io;
-    use tokio::runtime::{EnterGuard, Handle};
 
     /// Ours.
     #[derive(Debug)]
-    pub struct Runtime {
-        ours: spinpark::Runtime,
-        theirs: Handle,
-    }
+    pub struct Runtime(spinpark::Runtime);
 
     impl Runtime {
         /// With the usual numbers.
         pub fn new() -> io::Result<Self> {
-            let ours = spinpark::Runtime::builder().tokio_context().build().map_err(io::Error::other)?;
-            let theirs = ours.run(async { Handle::current() });
-            Ok(Runtime { ours, theirs })
-        }
-
-        /// In tokio's context.
-        pub fn enter(&self) -> EnterGuard<'_> {
-            self.theirs.enter()
+            spinpark::Runtime::builder().tokio_context().build().map(Runtime).map_err(io::Error::other)
         }
 
         /// A task of it, in tokio's context.
@@ -49,12 +38,12 @@ pub mod runtime {
         where
             F: Future<Output: Send + 'static> + Send + 'static,
         {
-            self.ours.spawn(future)
+            self.0.spawn(future)
         }
 
         /// Plays a future, on this thread, in tokio's context.
         pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-            self.ours.block_on(future).expect("it can be played to its end")
+            self.0.block_on(future).expect("it can be played to its end")
         }
     }
 
