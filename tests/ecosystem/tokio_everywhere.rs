@@ -9,7 +9,7 @@ use hyper::{Request, Response};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use spinpark::sync::oneshot;
-use spinpark::{BuildError, Runtime, spawn, time, yield_now};
+use spinpark::{BuildError, Runtime, Wait, spawn, time, yield_now};
 use std::convert::Infallible;
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -165,6 +165,42 @@ mod the_context {
             let theirs = async { tokio::spawn(async { thread::current().name().map(str::to_owned) }).await };
             let name = theirs.compat().await.expect("no panic");
             assert_ne!(name.as_deref(), Some("spinpark-tokio"));
+        });
+    }
+
+    #[test]
+    fn is_in_goroutines_that_wait_with_and_without_stacks() {
+        let waits = || {
+            let from = Instant::now();
+            tokio::time::sleep(Duration::from_millis(2)).wait();
+            spinpark::go(|| tokio::time::sleep(Duration::from_millis(2)).wait()).join().expect("no panic");
+            assert!(tokio::spawn(async { 7 }).wait().is_ok_and(|seven| seven == 7));
+            from.elapsed()
+        };
+        // SAFETY: the closures hold nothing of their threads across a wait.
+        let with_stacks = unsafe { Runtime::builder().procs(2).tokio_context().stackful_goroutines() };
+        for runtime in [with(2), with_stacks.build().expect("a runtime")] {
+            let all: Vec<_> = (0..20).map(|_| runtime.go(waits)).collect();
+            for one in all {
+                assert!(one.join().expect("no panic") >= Duration::from_millis(4));
+            }
+        }
+    }
+
+    /// It is built, used and dropped in a task of tokio's, in which tokio lets no runtime of its own be dropped.
+    #[test]
+    fn of_a_runtime_inside_of_tokios_own_is_its_own() {
+        let outer = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        outer.block_on(async {
+            let theirs = Handle::current().id();
+            let runtime = with(2);
+            let ours = runtime.run(async { spawn(async { Handle::current().id() }).await.expect("no panic") });
+            assert_ne!(ours, theirs);
+            let inside = runtime.run(async { Handle::current().id() });
+            assert_eq!(inside, ours);
+            drop(runtime);
+            assert_eq!(Handle::current().id(), theirs);
+            tokio::time::sleep(Duration::from_millis(1)).await;
         });
     }
 

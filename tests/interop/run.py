@@ -31,6 +31,8 @@ BUDGET = "spends a budget that only tasks on tokio's workers have"
 ONE_THREAD = "expects what it gives to `tokio::spawn` on its own thread, as in a `current_thread` runtime"
 SEVERAL_THREADS = "fails now and then on tokio's own runtime of several threads, too"
 REFUSES = "expects tokio to refuse to block a worker; it does not know ours for one"
+WHEN_IT_YIELDS = "expects the poller to be asked whenever it yields, as in a `current_thread` runtime"
+DRIVEN = "expects that no other thread polls meanwhile"
 OWN_RUNTIME = "is about tokio's own runtime"
 
 # The tests of each crate, in files or folders below its `tests`, and what is left out: `file` or `file::test`, and why.
@@ -57,7 +59,7 @@ CRATES = {
         "files": [
             "sync_broadcast", "sync_broadcast_weak", "sync_mpsc", "sync_mpsc_weak", "sync_watch", "sync_mutex", "sync_mutex_owned", "sync_oneshot",
             "sync_rwlock", "sync_semaphore", "sync_semaphore_owned", "sync_set_once",
-            "buffered", "io_async_fd", "io_copy", "io_copy_bidirectional", "net_bind_resource", "net_unix_pipe", "tcp_accept", "tcp_connect", "tcp_echo",
+            "buffered", "io_async_fd", "io_copy", "io_copy_bidirectional", "net_bind_resource", "tcp_accept", "tcp_connect", "tcp_echo",
             "tcp_into_split", "tcp_into_std", "tcp_peek", "tcp_shutdown", "tcp_socket", "tcp_split", "tcp_stream", "udp", "uds_cred", "uds_datagram",
             "uds_split", "uds_stream", "unix_shutdown",
         ],
@@ -68,6 +70,11 @@ CRATES = {
             **{f"sync_watch::{which}_is_cooperative{ok}": BUDGET
                for which in ["receiver_changed", "receiver_wait_for"] for ok in ["", "_ok"]},
             "sync_watch::sender_closed_is_cooperative": BUDGET,
+            "io_copy::copy_is_cooperative": BUDGET,
+            **{f"io_async_fd::try_io_{which}": WHEN_IT_YIELDS for which in ["readable", "writable"]},
+            **{f"io_async_fd::{which}": DRIVEN for which in ["driver_shutdown_wakes_currently_pending_polls", "poll_fns"]},
+            "uds_stream::epollhup": DRIVEN,
+            "io_copy::copy_buf_is_cooperative": BUDGET,
             **{f"sync_semaphore::blocking_acquire{which}_in_async_context": REFUSES
                for which in ["", "_many", "_many_owned", "_owned"]},
             "sync_mpsc::blocking_recv_async": REFUSES,
@@ -134,7 +141,7 @@ def without(text, name):
 
 def manifest(kind, name, version, edition):
     """The package of a crate's tests or examples: what those of all need, with the shims."""
-    below = (HERE / "Cargo.toml").read_text().split("[dev-dependencies]")[1]
+    below = (HERE / "Cargo.toml").read_text().split("[target.'cfg(unix)'.dev-dependencies]")[1]
     lines = [line for line in below.splitlines() if "=" in line and not line.startswith("#")]
     others = [line for line in lines if line.split(" ")[0] not in [*SHIMS, name]]
     if name != "tokio":

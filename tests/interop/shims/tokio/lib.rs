@@ -22,15 +22,26 @@ where
 pub mod runtime {
     use spinpark::JoinHandle;
     use std::io;
+    use tokio::runtime::{EnterGuard, Handle};
 
     /// Ours.
     #[derive(Debug)]
-    pub struct Runtime(spinpark::Runtime);
+    pub struct Runtime {
+        ours: spinpark::Runtime,
+        theirs: Handle,
+    }
 
     impl Runtime {
         /// With the usual numbers.
         pub fn new() -> io::Result<Self> {
-            spinpark::Runtime::builder().tokio_context().build().map(Runtime).map_err(io::Error::other)
+            let ours = spinpark::Runtime::builder().tokio_context().build().map_err(io::Error::other)?;
+            let theirs = ours.run(async { Handle::current() });
+            Ok(Runtime { ours, theirs })
+        }
+
+        /// In tokio's context.
+        pub fn enter(&self) -> EnterGuard<'_> {
+            self.theirs.enter()
         }
 
         /// A task of it, in tokio's context.
@@ -38,12 +49,12 @@ pub mod runtime {
         where
             F: Future<Output: Send + 'static> + Send + 'static,
         {
-            self.0.spawn(future)
+            self.ours.spawn(future)
         }
 
         /// Plays a future, on this thread, in tokio's context.
         pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-            self.0.block_on(future).expect("it can be played to its end")
+            self.ours.block_on(future).expect("it can be played to its end")
         }
     }
 
