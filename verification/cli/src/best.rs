@@ -1,11 +1,11 @@
 //! `cargo verify best`: hours for what a usual run cuts off after seconds, and what they have found out.
 
 use crate::how::How;
-use crate::run::{self, listen_for_ctrl_c, no_checkpoint, orders, print_failures, rows, run_all, select};
+use crate::run::{self, listen_for_ctrl_c, orders, print_failures, rows, run_all, select};
 use crate::{Stop, collect, print};
 use clap::Args;
 use spinpark_verification::best::{Best, Known};
-use spinpark_verification::engines::{Engine, Verdict};
+use spinpark_verification::engines::{Engine, Outcome, Verdict};
 use spinpark_verification::job;
 use spinpark_verification::kept::KeptRun;
 use spinpark_verification::model::{self, Model};
@@ -94,12 +94,17 @@ pub(crate) fn explore(asked: &Asked) -> Result<(), Stop> {
             order.checkpoint = Some(file.clone());
         }
         let mut outcomes = run_all(&orders, &how);
-        if outcomes.iter().any(|outcome| no_checkpoint(outcome).is_some()) {
-            // It is of another build: what it has explored is no part of this one.
+        if outcomes.iter().any(|outcome| outcome.no_checkpoint().is_some()) {
+            // What it has explored is no part of this one.
+            print(&format!(
+                "{}: {} is of another build; it is explored from the beginning\n",
+                model.name,
+                file.display()
+            ));
             let _ = fs::remove_file(&file);
             outcomes = run_all(&orders, &how);
         }
-        if let Some(why) = outcomes.iter().find_map(no_checkpoint) {
+        if let Some(why) = outcomes.iter().find_map(Outcome::no_checkpoint) {
             return Err(Stop::BadInput(why.to_owned()));
         }
         let rows = rows(orders, outcomes);

@@ -25,6 +25,7 @@ struct Room {
     done: usize,
     /// The strongest verdict of each claim.
     claims: BTreeMap<String, Verdict>,
+    not_begun: usize,
     kills: usize,
     killed: usize,
     seconds: f64,
@@ -172,6 +173,7 @@ impl Room {
             orders: 0,
             done: 0,
             claims: BTreeMap::new(),
+            not_begun: 0,
             kills: 0,
             killed: 0,
             seconds: 0.0,
@@ -182,6 +184,10 @@ impl Room {
     fn add(&mut self, order: &Order, outcome: &Outcome) {
         self.done += 1;
         self.seconds += outcome.seconds;
+        if outcome.no_checkpoint().is_some() {
+            self.not_begun += 1;
+            return;
+        }
         if order.mutant.is_some() {
             self.kills += 1;
             self.killed += usize::from(outcome.verdict == Verdict::Failed);
@@ -204,6 +210,9 @@ impl Room {
             let proved = count(Verdict::Proved);
             let hold = if claims == 1 { "holds" } else { "hold" };
             parts.push(format!("{} {hold}: {proved} proved{}", many(claims, "claim"), weaker.collect::<String>()));
+        }
+        if self.not_begun > 0 {
+            parts.push(format!("{} not begun: a checkpoint of something else", self.not_begun));
         }
         if self.kills > 0 {
             let lived = if self.killed < self.kills { ": SOME LIVE" } else { "" };
@@ -276,6 +285,16 @@ mod tests {
 
     fn order(model: &str, mutant: Option<&str>) -> Order {
         Order::new(model, Engine::Sc, model::usual(Engine::Sc).bounds, mutant, 1)
+    }
+
+    #[test]
+    fn a_room_says_that_an_exploration_was_not_begun_and_not_that_it_failed() {
+        let failure = r#"{"message": "cannot keep the checkpoint: it is another model's", "execution": 1, "script": null, "threads": [], "steps": []}"#;
+        let failure = Some(serde_json::from_str(failure).expect("a failure"));
+        let not_begun = Outcome { failure, ..outcome(Verdict::Failed) };
+        let mut room = Room::new("sched");
+        room.add(&order("sched::a", None), &not_begun);
+        assert_eq!(room.line(), "sched        1 not begun: a checkpoint of something else; 0.5 s of runs");
     }
 
     #[test]

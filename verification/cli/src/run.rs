@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::table::{self, Kill, Row};
 use crate::{Stop, collect, every_size, print, summary, watch, write};
 use clap::Args;
-use spinpark_verification::engines::{Engine, NO_CHECKPOINT, Outcome};
+use spinpark_verification::engines::{Engine, Outcome};
 use spinpark_verification::job::{self, Order};
 use spinpark_verification::kept::Kept;
 use spinpark_verification::model::{self, Model, Run};
@@ -144,7 +144,7 @@ pub(crate) fn some(
     }
     let clock = Instant::now();
     let outcomes = run_all(&orders, how);
-    if let Some(why) = outcomes.iter().find_map(no_checkpoint) {
+    if let Some(why) = outcomes.iter().find_map(Outcome::no_checkpoint) {
         return Err(Stop::BadInput(why.to_owned()));
     }
     let rows = rows(orders, outcomes);
@@ -183,11 +183,6 @@ pub(crate) fn listen_for_ctrl_c() -> Result<(), Stop> {
         });
     }
     Ok(())
-}
-
-/// An exploration that could not keep its state has refuted nothing.
-pub(crate) fn no_checkpoint(outcome: &Outcome) -> Option<&str> {
-    outcome.failure.as_ref().map(|failure| failure.message.as_str()).filter(|why| why.starts_with(NO_CHECKPOINT))
 }
 
 /// Of several runs only those that must kill the mutant, if there are any.

@@ -232,6 +232,13 @@ pub struct Outcome {
     pub estimate: Option<f64>,
 }
 
+impl Outcome {
+    /// Why an exploration was not begun that should have kept its state, or gone on from one: such an outcome has refuted nothing.
+    pub fn no_checkpoint(&self) -> Option<&str> {
+        self.failure.as_ref().map(|failure| failure.message.as_str()).filter(|why| why.starts_with(NO_CHECKPOINT))
+    }
+}
+
 /// What to run.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
@@ -470,7 +477,7 @@ fn judged() -> rc11::engine::Config {
 }
 
 /// What an exploration with a checkpoint fails with that cannot keep its state: nothing was found out about the model.
-pub const NO_CHECKPOINT: &str = "cannot keep the checkpoint: ";
+const NO_CHECKPOINT: &str = "cannot keep the checkpoint: ";
 
 /// What a checkpoint of this job is of.
 fn subject(job: &Job<'_>) -> String {
