@@ -1,4 +1,5 @@
 //! A checker of links, as a Go programmer writes it: goroutines, channels, contexts. It starts a small site on a socket, and checks it.
+//! The same in Go is in the folder `go`, file by file and line by line.
 //!
 //! ```text
 //!   collector ──► jobs ──► workers (4) ──► fetcher: one flight a page, a deadline a try ──► the site's server
