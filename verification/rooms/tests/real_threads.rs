@@ -5,13 +5,16 @@
 
 use spinpark_rooms::cores::{self, Cores};
 use spinpark_rooms::explore::programs;
-use spinpark_rooms::room::{Begun, Real, Room, Wait};
-use spinpark_rooms::rooms::{ROOMS, chan, notify, semaphore};
+use spinpark_rooms::program::{Step, Thread};
+use spinpark_rooms::room::{Begun, Real, Room, Wait, Waiting};
+use spinpark_rooms::rooms::{ROOMS, chan, notify, oneshot, semaphore};
 use spinpark_rooms::values::{Maker, Value};
 use spinpark_rooms::wakers::Lends;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
+use tokio::sync::mpsc;
 
 /// How many programs of each shape.
 const PROGRAMS: usize = 300;
@@ -135,6 +138,184 @@ mod the_specification_explains_what_others_have_built {
     fn tokios_semaphore() {
         use semaphore::Op::{Acquire, Release};
         run::<semaphore::Semaphores, TokioSemaphore>(|op| matches!(op, Acquire(1) | Release(1)));
+    }
+
+    /// tokio's, of which one thread receives; a capacity of 0 does not exist.
+    struct TokioMpsc {
+        senders: Mutex<Vec<Option<mpsc::Sender<Value<Cores>>>>>,
+        receiver: Mutex<mpsc::Receiver<Value<Cores>>>,
+        hands: AtomicUsize,
+    }
+
+    /// A thread's sender, by its number among those that the channel counts.
+    struct TokioSender(usize, Option<mpsc::Sender<Value<Cores>>>);
+
+    struct TokioReceive<'a>(&'a TokioMpsc);
+
+    impl Wait<Cores, chan::Answer> for TokioReceive<'_> {
+        fn poll(&mut self, lender: &mut Lends<Cores>) -> Poll<chan::Answer> {
+            let mut receiver = self.0.receiver.lock().expect("no panic");
+            let received = receiver.poll_recv(&mut Context::from_waker(&lender.std_waker()));
+            received.map(|value| value.map_or(chan::Answer::Over, |value| chan::Answer::Received(value.take())))
+        }
+    }
+
+    impl Real<chan::Chans, Cores> for TokioMpsc {
+        type Hand = TokioSender;
+        const WAKES_ONCE: bool = false;
+        fn new(capacity: usize, roles: &[()]) -> Self {
+            let (sender, receiver) = mpsc::channel(capacity);
+            let senders = Mutex::new(vec![Some(sender); roles.len()]);
+            TokioMpsc { senders, receiver: Mutex::new(receiver), hands: AtomicUsize::new(0) }
+        }
+        fn hand(&self, (): ()) -> TokioSender {
+            let n = self.hands.fetch_add(1, Relaxed);
+            TokioSender(n, self.senders.lock().expect("no panic")[n].clone())
+        }
+        fn begin<'a>(
+            &'a self,
+            hand: &'a mut TokioSender,
+            op: chan::Op,
+            values: &Maker<Cores>,
+        ) -> Begun<'a, Cores, chan::Answer> {
+            use mpsc::error::{TryRecvError, TrySendError};
+            let TokioSender(n, sender) = hand;
+            Begun::Over(match op {
+                chan::Op::Recv => return Begun::Waits(Box::new(TokioReceive(self))),
+                chan::Op::TrySend => match sender.as_ref().expect("it has one").try_send(values.value()) {
+                    Ok(()) => chan::Answer::Sent,
+                    Err(TrySendError::Full(value)) => chan::Answer::Full(value.take()),
+                    Err(TrySendError::Closed(value)) => chan::Answer::Refused(value.take()),
+                },
+                chan::Op::TryRecv => match self.receiver.lock().expect("no panic").try_recv() {
+                    Ok(value) => chan::Answer::Received(value.take()),
+                    Err(TryRecvError::Empty) => chan::Answer::Empty,
+                    Err(TryRecvError::Disconnected) => chan::Answer::Over,
+                },
+                chan::Op::DropSender => {
+                    drop((sender.take(), self.senders.lock().expect("no panic")[*n].take()));
+                    chan::Answer::Gone
+                }
+                _ => unreachable!("it is not tried"),
+            })
+        }
+    }
+
+    /// Differences, which are not compared. Who waits is not served by the other side but when its task is polled again: so a receive right
+    /// behind the one that made room for a send finds nothing, and a channel of one is full though its value has a receiver that waits for
+    /// it. And `close` is the receiver's, and says nothing.
+    #[test]
+    fn tokios_mpsc() {
+        use chan::Op::{DropSender, Recv, TryRecv, TrySend};
+        let is_tried = |step: &Step<chan::Op>| matches!(step.op, Recv | TrySend | TryRecv | DropSender);
+        let receives =
+            |thread: &&Thread<chan::Chans>| thread.steps.iter().any(|step| matches!(step.op, Recv | TryRecv));
+        let mut played = 0;
+        for shape in [2, 3, 5, 6] {
+            let all = programs::<chan::Chans>(shape);
+            let all = all.iter().filter(|program| {
+                let steps = program.threads.iter().flat_map(|thread| &thread.steps);
+                let count = |op| steps.clone().filter(|step| step.op == op).count();
+                program.setup > 0
+                    && steps.clone().all(is_tried)
+                    && program.threads.iter().filter(receives).count() <= 1
+                    && (count(Recv) == 0 || count(TrySend) <= program.setup)
+            });
+            let all: Vec<_> = all.collect();
+            for (n, program) in all.iter().step_by((all.len() / PROGRAMS).max(1)).enumerate() {
+                cores::run::<chan::Chans, TokioMpsc>(program, n as u64).unwrap_or_else(|why| panic!("{why}"));
+                played += 1;
+            }
+        }
+        assert!(played > PROGRAMS, "{played} programs");
+    }
+
+    /// tokio's, each end under a lock that only its thread takes.
+    struct TokioOneshot(Mutex<Option<Sender>>, Mutex<Option<Receiver>>);
+
+    type Sender = tokio::sync::oneshot::Sender<Value<Cores>>;
+    type Receiver = tokio::sync::oneshot::Receiver<Value<Cores>>;
+
+    impl Real<oneshot::Oneshots, Cores> for TokioOneshot {
+        type Hand = ();
+        const WAKES_ONCE: bool = false;
+        fn new((): (), _: &[oneshot::End]) -> Self {
+            let (sender, receiver) = tokio::sync::oneshot::channel();
+            TokioOneshot(Mutex::new(Some(sender)), Mutex::new(Some(receiver)))
+        }
+        fn hand(&self, _: oneshot::End) {}
+        fn begin<'a>(
+            &'a self,
+            (): &'a mut (),
+            op: oneshot::Op,
+            values: &Maker<Cores>,
+        ) -> Begun<'a, Cores, oneshot::Answer> {
+            use oneshot::{Answer, Op};
+            use tokio::sync::oneshot::error::TryRecvError;
+            let (sender, receiver) = (|| self.0.lock().expect("no panic"), || self.1.lock().expect("no panic"));
+            Begun::Over(match op {
+                Op::Send => match sender().take().expect("it has one").send(values.value()) {
+                    Ok(()) => Answer::Done,
+                    Err(value) => Answer::Refused(value.take()),
+                },
+                Op::DropSender => {
+                    drop(sender().take());
+                    Answer::Done
+                }
+                Op::Closed => {
+                    return Begun::Waits(Box::new(move |lender: &mut Lends<Cores>| {
+                        let waker = lender.std_waker();
+                        let closed =
+                            sender().as_mut().expect("it has one").poll_closed(&mut Context::from_waker(&waker));
+                        closed.map(|()| Answer::Done)
+                    }));
+                }
+                Op::Recv => {
+                    return Begun::Waits(Box::new(move |lender: &mut Lends<Cores>| {
+                        let waker = lender.std_waker();
+                        let mut receiver = receiver();
+                        let receives = Pin::new(receiver.as_mut().expect("it has one"));
+                        let received = receives.poll(&mut Context::from_waker(&waker));
+                        received.map(|value| value.map_or(Answer::Over, |value| Answer::Received(value.take())))
+                    }));
+                }
+                Op::TryRecv => match receiver().as_mut().expect("it has one").try_recv() {
+                    Ok(value) => Answer::Received(value.take()),
+                    Err(TryRecvError::Empty) => Answer::Empty,
+                    Err(TryRecvError::Closed) => Answer::Over,
+                },
+                Op::Close => {
+                    receiver().as_mut().expect("it has one").close();
+                    Answer::Done
+                }
+                Op::DropReceiver => {
+                    drop(receiver().take());
+                    Answer::Done
+                }
+            })
+        }
+    }
+
+    /// A receiver of tokio's that has received panics when it is awaited, and one whose wait is given up is still there. That is not
+    /// compared.
+    #[test]
+    fn tokios_oneshot() {
+        use oneshot::Op::{Recv, TryRecv};
+        let differs = |thread: &Thread<oneshot::Oneshots>| {
+            let is = |step: &Step<oneshot::Op>| matches!(step.op, Recv | TryRecv);
+            let first = thread.steps.iter().position(is);
+            let receives_again =
+                first.is_some_and(|first| thread.steps[first + 1..].iter().any(|step| step.op == Recv));
+            receives_again || thread.steps.iter().any(|step| step.op == Recv && step.waiting != Some(Waiting::ToTheEnd))
+        };
+        for shape in [2, 3, 5] {
+            let all = programs::<oneshot::Oneshots>(shape);
+            let all: Vec<_> = all.iter().filter(|program| !program.threads.iter().any(differs)).collect();
+            assert!(!all.is_empty());
+            for (n, program) in all.iter().step_by((all.len() / PROGRAMS).max(1)).enumerate() {
+                cores::run::<oneshot::Oneshots, TokioOneshot>(program, n as u64).unwrap_or_else(|why| panic!("{why}"));
+            }
+        }
     }
 
     /// async-channel's, of which a capacity of 0 does not exist.
