@@ -163,8 +163,8 @@ def examine(peer, seconds):
 
 
 def table(results):
-    """A row for each test that has more than one execution; of the others, how many there are."""
-    rows, single = [], {}
+    """A row for each test that one of the two has ended, after more than one execution; of the others, how many there are."""
+    rows, single, neither = [], {}, {}
     for peer in results:
         for test, both in peer["tests"].items():
             loom, rc11 = both["loom"], both["rc11"]
@@ -173,14 +173,20 @@ def table(results):
             if (rc11["verdict"], rc11["executions"], loom["verdict"], loom["executions"]) == ("proved", 1, "passed", 1):
                 single[peer["name"]] = single.get(peer["name"], 0) + 1
                 continue
+            if (rc11["verdict"], loom["verdict"]) == ("bounded", "no end"):
+                neither[peer["name"]] = neither.get(peer["name"], 0) + 1
+                continue
             executions = "" if loom["executions"] is None else f"{loom['executions']:,}"
             rows.append(
                 f"| {peer['name']} {peer['version']} | `{test}` | {rc11['verdict']} | {rc11['executions']:,} | "
                 f"{rc11['seconds']:.2f} | {loom['verdict']} | {executions} | {loom['seconds']:.2f} |"
             )
-    others = ", ".join(f"{count} of {name}" for name, count in single.items())
+    said = lambda counts: ", ".join(f"{count} of {name}" for name, count in counts.items())
     head = "| crate | test | rc11 | executions | s | loom | executions | s |\n|--|--|--|--:|--:|--|--:|--:|\n"
-    return head + "\n".join(rows) + f"\n\n*Proved* and passed with one execution: {others}.\n"
+    return head + "\n".join(rows) + (
+        f"\n\n*Proved* and passed with one execution: {said(single)}.\n"
+        f"*Bounded*, and no end on loom: {said(neither)}.\n"
+    )
 
 
 def main():
