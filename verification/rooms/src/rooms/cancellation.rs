@@ -179,6 +179,10 @@ struct Node {
     parent: Option<usize>,
     tokens: usize,
     cancelled: Option<CallId>,
+    /// It was made under one that was cancelled.
+    is_born_cancelled: bool,
+    /// Calls that saw its mark.
+    seen: Vec<CallId>,
 }
 
 /// The nodes; of each thread those of its tokens, and whether it waits.
@@ -187,11 +191,14 @@ pub struct Tree {
     nodes: Vec<Option<Node>>,
     has: Vec<Vec<usize>>,
     waits: Vec<bool>,
+    /// Calls that saw that a call has cancelled all that it cancels: these, and that one.
+    seen: Vec<(CallId, CallId)>,
 }
 
 impl Tree {
     fn add(&mut self, parent: Option<usize>, cancelled: Option<CallId>) -> usize {
-        self.nodes.push(Some(Node { parent, tokens: 1, cancelled }));
+        let is_born_cancelled = cancelled.is_some();
+        self.nodes.push(Some(Node { parent, tokens: 1, cancelled, is_born_cancelled, seen: Vec::new() }));
         self.nodes.len() - 1
     }
 
@@ -213,10 +220,35 @@ impl Tree {
     fn drop_token(&mut self, n: usize) {
         self.node(n).tokens -= 1;
         while let Some(i) = (0..self.nodes.len()).find(|&i| self.is_needless(i)) {
-            let parent = self.node(i).parent;
-            self.children(i).into_iter().for_each(|child| self.node(child).parent = parent);
-            self.nodes[i] = None;
+            let below = self.children(i);
+            let gone = self.nodes[i].take().expect("it was found");
+            for child in below {
+                self.node(child).parent = gone.parent;
+                self.node(child).seen.extend(&gone.seen);
+            }
         }
+    }
+
+    /// Is the node seen to be cancelled, by a call that answers so? A canceller marks from below, and who only asks takes no lock: it may
+    /// see no mark yet, though another saw one further down.
+    fn asked(&mut self, n: usize, me: CallId, answer: bool, effects: &mut Effects) -> bool {
+        let Some(by) = self.node(n).cancelled else { return false };
+        if answer {
+            effects.sees.push(by);
+            match self.node(n).is_born_cancelled {
+                true => self.seen.push((me, by)),
+                false => self.node(n).seen.push(me),
+            }
+            return true;
+        }
+        effects.misses.push(by);
+        effects.misses.extend(self.seen.iter().filter(|(_, all_by)| *all_by == by).map(|(call, _)| *call));
+        let mut above = Some(n);
+        while let Some(node) = above.and_then(|n| self.nodes[n].as_ref()) {
+            effects.misses.extend(&node.seen);
+            above = node.parent;
+        }
+        false
     }
 
     fn is_needless(&self, n: usize) -> bool {
@@ -227,7 +259,7 @@ impl Tree {
 impl Spec<Cancellations> for Tree {
     fn new((): (), roles: &[Role]) -> Self {
         let has = roles.iter().map(|&role| vec![role as usize]).collect();
-        let mut tree = Tree { nodes: Vec::new(), has, waits: vec![false; roles.len()] };
+        let mut tree = Tree { nodes: Vec::new(), has, waits: vec![false; roles.len()], seen: Vec::new() };
         let above = [None, Some(0), Some(1)];
         for parent in above {
             tree.add(parent, None);
@@ -238,6 +270,16 @@ impl Spec<Cancellations> for Tree {
     }
 
     fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+        self.step_to(me, does, None, effects)
+    }
+
+    fn step_to(
+        &mut self,
+        me: CallId,
+        does: Does<Op>,
+        answer: Option<&Answer>,
+        effects: &mut Effects,
+    ) -> Option<Answer> {
         let has = &self.has[me.thread];
         let (highest, lowest) = (has[0], *has.last()?);
         Some(match does {
@@ -245,11 +287,7 @@ impl Spec<Cancellations> for Tree {
                 self.cancel(lowest, me);
                 Answer::Done
             }
-            Does::Begin(Op::Ask, _) => {
-                let cancelled = self.node(highest).cancelled;
-                effects.sees.extend(cancelled);
-                Answer::Is(cancelled.is_some())
-            }
+            Does::Begin(Op::Ask, _) => Answer::Is(self.asked(highest, me, answer != Some(&Answer::Is(false)), effects)),
             Does::Begin(Op::Child, _) => {
                 let cancelled = self.node(lowest).cancelled;
                 let child = self.add(Some(lowest), cancelled);
@@ -269,6 +307,7 @@ impl Spec<Cancellations> for Tree {
                 let cancelled = self.node(lowest).cancelled;
                 self.waits[me.thread] = cancelled.is_none();
                 effects.sees.push(cancelled?);
+                self.seen.extend(cancelled.map(|by| (me, by)));
                 Answer::Done
             }
             Does::Begin(Op::Wait, _) => return None,
