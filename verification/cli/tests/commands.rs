@@ -118,6 +118,10 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo peers echo sparse pread yield_one --calls --markdown=docs/evidence/performance.md", No(PEERS)),
     ("cargo peers queue yield spawn_ --instructions --markdown=docs/evidence/performance.md", No(PEERS)),
     ("cargo peers yield spawn --rounds 31", No(PEERS)),
+    (
+        "cargo test --manifest-path tests/interop/Cargo.toml --package interop-programs --target-dir target/programs",
+        Nightly("cargo test --manifest-path tests/interop/Cargo.toml --package interop-programs --target-dir target/programs"),
+    ),
     ("cargo bench --manifest-path benches/peers/Cargo.toml --", No(PEERS)),
     ("cargo bench --bench hogs", No(BENCH)),
     ("cargo bench --bench hogs turns", No(BENCH)),
