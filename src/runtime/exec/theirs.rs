@@ -150,6 +150,8 @@ impl Entered<'_> {
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         // tokio panics if code of the user's has kept a guard of its own.
-        guarded(|| drop(self.0.take()));
+        if let Some(both) = self.0.take() {
+            guarded(|| drop(both));
+        }
     }
 }

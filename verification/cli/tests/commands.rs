@@ -120,7 +120,9 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo peers yield spawn --rounds 31", No(PEERS)),
     (
         "cargo test --manifest-path tests/interop/Cargo.toml --package interop-programs --target-dir target/programs",
-        Nightly("cargo test --manifest-path tests/interop/Cargo.toml --package interop-programs --target-dir target/programs"),
+        Nightly(
+            "cargo test --manifest-path tests/interop/Cargo.toml --package interop-programs --target-dir target/programs",
+        ),
     ),
     ("cargo bench --manifest-path benches/peers/Cargo.toml --", No(PEERS)),
     ("cargo bench --bench hogs", No(BENCH)),

@@ -240,6 +240,7 @@ impl WaitQueue {
         false
     }
 
+    #[inline]
     fn unlink<H: Host, T, W>(&mut self, waiters: &mut Waiters<H, T, W>, key: usize) {
         let waiter = &mut waiters.0[key];
         if !core::mem::replace(&mut waiter.is_queued, false) {

@@ -126,15 +126,6 @@ struct Collected {
     waker: Option<Waker>,
 }
 
-impl Collected {
-    fn add(&mut self, task: Option<Task>) {
-        self.tasks.extend(task);
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
-    }
-}
-
 /// There is no real task here.
 #[cold]
 #[inline(never)]
@@ -153,8 +144,18 @@ fn queue<H: Host>(role: &mut Role<H>, of: RuntimeId, task: &mut Option<Task>, yi
             Some(task) => current.ready(task),
             None => (),
         },
-        Role::Other(Beside::Collecting(collecting)) if *collecting == of => list.borrow_mut().add(task.take()),
+        Role::Other(Beside::Collecting(collecting)) if *collecting == of => collect(task, list),
         _ => (),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn collect(task: &mut Option<Task>, list: &RefCell<Collected>) {
+    let mut list = list.borrow_mut();
+    list.tasks.extend(task.take());
+    if let Some(waker) = list.waker.take() {
+        waker.wake();
     }
 }
 
