@@ -10,9 +10,15 @@ mod tokio_everywhere;
 mod tokio_traits;
 mod tower_services;
 
+use http_body_util::{BodyExt, Full};
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper_util::client::legacy::connect::HttpConnector;
 use spinpark::net::{TcpListener, TcpStream};
 use spinpark::{Runtime, time};
 use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::mpsc;
 use std::time::Duration;
 
 /// Runs a test's future, which does not hang.
@@ -32,4 +38,28 @@ async fn connected() -> (TcpStream, TcpStream) {
 /// Bytes that are not all the same.
 fn bytes(len: usize) -> Vec<u8> {
     (0..len).map(|n| ((n * n) >> 7) as u8).collect()
+}
+
+/// A client of hyper-util's.
+type Client = hyper_util::client::legacy::Client<HttpConnector, Full<Bytes>>;
+
+/// Asks a server that sends back what it is sent, five times.
+async fn ask_five_times(client: Client, address: SocketAddr, n: usize) {
+    for round in 0..5 {
+        let sent = bytes(1000 * n + round);
+        let request = Request::post(format!("http://{address}/")).body(Full::from(sent.clone()));
+        let response = client.request(request.expect("a request")).await.expect("an answer");
+        let body = response.into_body().collect().await.expect("a body").to_bytes();
+        assert!(body == sent, "{} bytes came back", body.len());
+    }
+}
+
+/// Dropped, it says whether tokio's runtime was there, and ours.
+struct Says(mpsc::Sender<(bool, bool)>);
+
+impl Drop for Says {
+    fn drop(&mut self) {
+        let theirs = tokio::runtime::Handle::try_current().is_ok();
+        self.0.send((theirs, spinpark::Handle::try_current().is_ok())).expect("it is awaited");
+    }
 }

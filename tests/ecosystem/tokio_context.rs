@@ -1,6 +1,6 @@
 //! What needs tokio's runtime, on tasks of ours: its timers, its sockets, its `spawn`, and a client that is made of these.
 
-use super::{bytes, run};
+use super::{Says, ask_five_times, bytes, run};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::server::conn::http1;
@@ -162,16 +162,6 @@ mod what_is_spawned_inside {
             let asks = async { tokio::spawn(async { spawn(async { thread_name() }).await }).await };
             let found = runtime.run(asks.compat()).expect("no panic").expect("no panic");
             assert!(found.starts_with(name), "{found} for {name}");
-        }
-    }
-
-    /// Dropped, it says whether both runtimes were there.
-    struct Says(mpsc::Sender<(bool, bool)>);
-
-    impl Drop for Says {
-        fn drop(&mut self) {
-            let theirs = Handle::try_current().is_ok();
-            self.0.send((theirs, spinpark::Handle::try_current().is_ok())).expect("it is awaited");
         }
     }
 
@@ -423,21 +413,7 @@ fn a_client_of_theirs_asks_a_server_of_ours() {
             }
         }));
         let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
-        let asked: Vec<_> = (0..20)
-            .map(|n| {
-                let client = client.clone();
-                let asks = async move {
-                    for round in 0..5 {
-                        let sent = bytes(1000 * n + round);
-                        let request = Request::post(format!("http://{address}/")).body(Full::from(sent.clone()));
-                        let response = client.request(request.expect("a request")).await.expect("an answer");
-                        let body = response.into_body().collect().await.expect("a body").to_bytes();
-                        assert!(body == sent, "{} bytes came back", body.len());
-                    }
-                };
-                spawn(asks.compat())
-            })
-            .collect();
+        let asked: Vec<_> = (0..20).map(|n| spawn(ask_five_times(client.clone(), address, n).compat())).collect();
         for one in asked {
             one.await.expect("no panic");
         }

@@ -1,7 +1,7 @@
 //! `Builder::tokio_context`: every thread of the runtime is in the context of a runtime of tokio's, and none is tokio's own.
 
-use super::bytes;
-use http_body_util::{BodyExt, Full};
+use super::{Says, ask_five_times, bytes};
+use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -133,12 +133,6 @@ mod the_context {
 
     #[test]
     fn is_there_while_a_future_is_dropped_with_its_runtime() {
-        struct Says(mpsc::Sender<(bool, bool)>);
-        impl Drop for Says {
-            fn drop(&mut self) {
-                self.0.send((is_there(), spinpark::Handle::try_current().is_ok())).expect("it is awaited");
-            }
-        }
         let (sender, receiver) = mpsc::channel();
         let holds = |says, begins: oneshot::Sender<()>| async move {
             let _says = says;
@@ -577,20 +571,7 @@ fn a_client_and_a_server_of_theirs_run_on_tasks_of_ours() {
             }
         }));
         let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
-        let asked: Vec<_> = (0..20)
-            .map(|n| {
-                let client = client.clone();
-                spawn(async move {
-                    for round in 0..5 {
-                        let sent = bytes(1000 * n + round);
-                        let request = Request::post(format!("http://{address}/")).body(Full::from(sent.clone()));
-                        let response = client.request(request.expect("a request")).await.expect("an answer");
-                        let body = response.into_body().collect().await.expect("a body").to_bytes();
-                        assert!(body == sent, "{} bytes came back", body.len());
-                    }
-                })
-            })
-            .collect();
+        let asked: Vec<_> = (0..20).map(|n| spawn(ask_five_times(client.clone(), address, n))).collect();
         for one in asked {
             one.await.expect("no panic");
         }

@@ -9,12 +9,11 @@ use crate::runtime::exec::inside::Inside;
 use crate::runtime::exec::leaving::Return;
 use crate::runtime::exec::looks::Looks;
 use crate::runtime::exec::needs_tokio;
+use crate::runtime::exec::outcome;
 use crate::runtime::exec::platform::Platform;
 use crate::runtime::exec::polling::Nested;
 use crate::runtime::exec::task::Raw;
 use crate::runtime::exec::tasks::Tasks;
-#[cfg(feature = "tokio-context")]
-use crate::runtime::exec::theirs::Entered;
 use crate::runtime::exec::wait_graph::Deadlock;
 use crate::runtime::exec::waits::{Unmet, blocked_in};
 use crate::runtime::host::cores::Cores;
@@ -174,12 +173,10 @@ fn block_on_host<H: Platform, F: Future>(
         H::step();
         let polled = {
             let _inside = Inside::of(tasks);
-            #[cfg(feature = "tokio-context")]
-            let _theirs = Entered::of(tasks);
             let _polls = Nested::begin();
             let poll = || future.as_mut().poll(&mut task::Context::from_waker(&waker));
             catch_unwind(AssertUnwindSafe(poll)).unwrap_or_else(|payload| {
-                needs_tokio::report(&*payload);
+                needs_tokio::report(outcome::message(&*payload));
                 resume_unwind(payload)
             })
         };

@@ -2,19 +2,23 @@
 
 use crate::runtime::exec::context::{Beside, Context, Role};
 use crate::runtime::exec::tasks::Tasks;
+#[cfg(feature = "tokio-context")]
+use crate::runtime::guarded::guarded;
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::sim::sim_host::Sim;
 use crate::runtime::id::RuntimeId;
+use core::marker::PhantomData;
 
 /// What runs on this thread is inside this runtime, and is no task, as long as this lives. For a thread that holds no P.
-pub(in crate::runtime) struct Inside {
+pub(in crate::runtime) struct Inside<'a> {
     /// What the thread was before. A role on real cores is put aside while a simulated one counts.
     cores: Option<Role<Cores>>,
     sim: Option<Role<Sim>>,
+    _theirs: InTokio<'a>,
 }
 
-impl Inside {
-    pub(in crate::runtime) fn of(tasks: &Tasks) -> Inside {
+impl Inside<'_> {
+    pub(in crate::runtime) fn of(tasks: &Tasks) -> Inside<'_> {
         let entered = Context::try_with(|context| {
             let guest = Beside::Guest(tasks.clone());
             match tasks {
@@ -25,11 +29,11 @@ impl Inside {
             }
         });
         let (cores, sim) = entered.unwrap_or((None, None));
-        Inside { cores, sim }
+        Inside { cores, sim, _theirs: InTokio::of(tasks) }
     }
 }
 
-impl Drop for Inside {
+impl Drop for Inside<'_> {
     fn drop(&mut self) {
         let (cores, sim) = (self.cores.take(), self.sim.take());
         Context::try_with(|context| {
@@ -37,6 +41,34 @@ impl Drop for Inside {
             let cores = cores.map(|before| context.cores.replace(before));
             drop((sim, cores));
         });
+    }
+}
+
+/// This thread is in the context of the runtime's tokio, if it has one, as long as this lives.
+pub(in crate::runtime) struct InTokio<'a> {
+    #[cfg(feature = "tokio-context")]
+    guard: Option<::tokio::runtime::EnterGuard<'a>>,
+    tasks: PhantomData<&'a Tasks>,
+}
+
+impl InTokio<'_> {
+    #[cfg_attr(not(feature = "tokio-context"), expect(unused_variables, reason = "it has none"))]
+    pub(in crate::runtime) fn of(tasks: &Tasks) -> InTokio<'_> {
+        InTokio {
+            #[cfg(feature = "tokio-context")]
+            guard: tasks.shared().tokio.as_ref().map(::tokio::runtime::Handle::enter),
+            tasks: PhantomData,
+        }
+    }
+}
+
+#[cfg(feature = "tokio-context")]
+impl Drop for InTokio<'_> {
+    fn drop(&mut self) {
+        // tokio panics if code of the user's has kept a guard of its own.
+        if let Some(guard) = self.guard.take() {
+            guarded(|| drop(guard));
+        }
     }
 }
 

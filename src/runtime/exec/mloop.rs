@@ -12,13 +12,15 @@ use crate::host::Nanos;
 use crate::kernel::protocol::find::Worker;
 use crate::runtime::exec::context::{Context, Role};
 use crate::runtime::exec::current_worker::{CurrentWorker, InSyscall};
+#[cfg(feature = "tokio-context")]
+use crate::runtime::exec::entered::EnterGuard;
 use crate::runtime::exec::goroutine;
+#[cfg(feature = "tokio-context")]
+use crate::runtime::exec::inside::InTokio;
 use crate::runtime::exec::platform::Platform;
 use crate::runtime::exec::polling;
 use crate::runtime::exec::scheduler::{Kernel, Scheduler};
 use crate::runtime::exec::task::Task;
-#[cfg(feature = "tokio-context")]
-use crate::runtime::exec::theirs::Entered;
 use crate::runtime::exec::thread_hooks::ThreadHooks;
 use crate::runtime::exec::turn_pace::TurnPace;
 use crate::runtime::guarded::guarded;
@@ -34,9 +36,9 @@ pub(in crate::runtime) fn mstart<H: Platform>(kernel: &Arc<Kernel<H>>, worker: W
     let current = CurrentWorker::new(Scheduler::of(kernel), worker);
     let _room = signal::Stack::of_this_thread();
     #[cfg(feature = "tokio-context")]
-    let inside = current.shared().tokio.is_some().then(|| H::tasks(current.sched().clone()));
+    let tasks = current.shared().tokio.is_some().then(|| H::tasks(current.sched().clone()));
     #[cfg(feature = "tokio-context")]
-    let _theirs = inside.as_ref().map(Entered::of);
+    let _inside = tasks.as_ref().map(|tasks| (InTokio::of(tasks), EnterGuard::new(tasks)));
     let _hooks = ThreadHooks::run(current.sched());
     let lived = Context::try_with(|context| {
         context.runtime_id.set(Some(current.shared().runtime_id));

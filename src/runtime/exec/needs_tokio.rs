@@ -1,6 +1,5 @@
 //! Code that needs tokio's runtime and finds none panics with tokio's message, which does not know what to write here. This does.
 
-use core::any::Any;
 use std::sync::Once;
 
 /// A part of tokio's message.
@@ -15,18 +14,10 @@ pub(in crate::runtime) fn cure(message: &str) -> Option<&'static str> {
     message.contains(THEIRS).then_some(CURE)
 }
 
-/// The text that was given to `panic!`.
-pub(in crate::runtime) fn message(payload: &(dyn Any + Send)) -> Option<&str> {
-    match payload.downcast_ref::<&'static str>() {
-        Some(message) => Some(message),
-        None => payload.downcast_ref::<String>().map(String::as_str),
-    }
-}
-
 /// Prints it, behind what the panic hook has printed; once in a process.
-pub(in crate::runtime) fn report(payload: &(dyn Any + Send)) {
+pub(in crate::runtime) fn report(message: Option<&str>) {
     static REPORTED: Once = Once::new();
-    if let Some(cure) = message(payload).and_then(cure) {
+    if let Some(cure) = message.and_then(cure) {
         REPORTED.call_once(|| eprintln!("{cure}"));
     }
 }

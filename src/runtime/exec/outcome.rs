@@ -49,10 +49,18 @@ struct Inside {
     payload: Mutex<Box<dyn Any + Send>>,
 }
 
+/// The text that was given to `panic!`.
+pub(in crate::runtime) fn message(payload: &(dyn Any + Send)) -> Option<&str> {
+    match payload.downcast_ref::<&'static str>() {
+        Some(message) => Some(message),
+        None => payload.downcast_ref::<String>().map(String::as_str),
+    }
+}
+
 impl Panic {
     pub(in crate::runtime) fn new(payload: Box<dyn Any + Send>) -> Self {
-        needs_tokio::report(&*payload);
-        let message = needs_tokio::message(&*payload).map(str::to_owned);
+        let message = message(&*payload).map(str::to_owned);
+        needs_tokio::report(message.as_deref());
         Panic(Box::new(Inside { message, payload: Mutex::new(payload) }))
     }
 

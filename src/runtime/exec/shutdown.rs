@@ -5,8 +5,6 @@ use crate::runtime::exec::inside::Inside;
 use crate::runtime::exec::leaving::Return;
 use crate::runtime::exec::task::Task;
 use crate::runtime::exec::tasks::{Tasks, on_host};
-#[cfg(feature = "tokio-context")]
-use crate::runtime::exec::theirs::Entered;
 use crate::runtime::host::sim;
 use core::convert::Infallible;
 use core::time::Duration;
@@ -31,13 +29,9 @@ impl Tasks {
         let left = on_host!(self, sched => sched.close());
         // Destructors of what has not ended run inside the runtime.
         let inside = Inside::of(self);
-        #[cfg(feature = "tokio-context")]
-        let theirs = Entered::of(self);
         // What has waited once is known in the owned tasks, also if it could run now.
         let unstarted = shared.owned_tasks.end_started(left, Task::address);
         shared.close();
-        #[cfg(feature = "tokio-context")]
-        drop(theirs);
         drop(inside);
         self.runtime_id().close();
         sim::finish(shared.machine);

@@ -16,9 +16,7 @@
 #![allow(unsafe_code)]
 
 use crate::runtime::exec::context::Context;
-use crate::runtime::exec::entered;
 use crate::runtime::exec::inside::Callback;
-use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::guarded::guarded;
 use crate::runtime::host::foreign_threads::MayAct;
 use crate::runtime::id::RuntimeId;
@@ -26,7 +24,7 @@ use crate::runtime::io::netpoll::outer::Outer;
 use crate::runtime::io::reactor::Reactor;
 use ::tokio::io::Interest;
 use ::tokio::io::unix::AsyncFd;
-use ::tokio::runtime::{Builder, EnterGuard, Handle, Runtime, RuntimeMetrics};
+use ::tokio::runtime::{Builder, Handle, Runtime, RuntimeMetrics};
 use ::tokio::time::Sleep;
 use core::future::{Future as _, poll_fn};
 use core::pin::{Pin, pin};
@@ -134,24 +132,5 @@ impl Turn<'_> {
             return Poll::Pending;
         }
         Poll::Ready(has_reports)
-    }
-}
-
-/// This thread is inside of this runtime's tokio, and of the runtime itself, as long as this lives.
-pub(in crate::runtime) struct Entered<'a>(Option<(EnterGuard<'a>, entered::EnterGuard<'a>)>);
-
-impl Entered<'_> {
-    pub(in crate::runtime) fn of(tasks: &Tasks) -> Entered<'_> {
-        let handle = tasks.shared().tokio.as_ref();
-        Entered(handle.map(|handle| (handle.enter(), entered::EnterGuard::new(tasks))))
-    }
-}
-
-impl Drop for Entered<'_> {
-    fn drop(&mut self) {
-        // tokio panics if code of the user's has kept a guard of its own.
-        if let Some(both) = self.0.take() {
-            guarded(|| drop(both));
-        }
     }
 }

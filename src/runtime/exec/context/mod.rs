@@ -256,13 +256,17 @@ impl Context {
             f();
             role.replace(before);
             // Not under the borrow: `put` is anybody's. The room is used again.
-            let mut tasks = mem::take(&mut context.collected.borrow_mut().tasks);
+            let mut tasks = {
+                let mut collected = context.collected.borrow_mut();
+                collected.waker = None;
+                mem::take(&mut collected.tasks)
+            };
             tasks.drain(..).for_each(put);
             context.collected.borrow_mut().tasks = tasks;
         });
     }
 
-    /// Was one collected already? If not, this waker is told of the first, unless the collection ends before.
+    /// Was one collected already? If not, the first that is wakes this waker, unless the collection ends before.
     #[cfg(feature = "tokio-context")]
     pub(in crate::runtime) fn collect_with(waker: &Waker) -> bool {
         let waits = |context: &Context| {

@@ -9,7 +9,7 @@ use crate::runtime::io::netpoll::lock::{lock, shut_down};
 use crate::runtime::io::netpoll::outer::Outer;
 use crate::runtime::io::netpoll::socket::{Direction, Socket};
 use crate::runtime::io::netpoll::source::Source;
-use crate::runtime::io::netpoll::system::{Buffer, System};
+use crate::runtime::io::netpoll::system::{AT_ONCE, Buffer, System};
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 use crate::runtime::io::netpoll::under_way::take_complete;
 use crate::runtime::task_waker::TaskWaker;
@@ -20,9 +20,6 @@ use core::fmt;
 use core::time::Duration;
 use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::{io, thread};
-
-/// With so many reports, or more, there may be more of them.
-const FULL: usize = 64;
 
 /// What is called when the first comes to wait, or the last is gone.
 pub(crate) type Hook = Box<dyn Fn() + Send + Sync>;
@@ -85,7 +82,8 @@ impl Netpoll {
                 return Ok(());
             }
             let result = self.system.wait(buffer, Some(Duration::ZERO), |change| changes.push(change));
-            if changes.len() < FULL {
+            // One may have been the bell's.
+            if changes.len() + 1 < AT_ONCE {
                 outer.all_taken();
             }
             result

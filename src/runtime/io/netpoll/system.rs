@@ -18,6 +18,9 @@ use std::io;
 #[cfg(all(feature = "io-uring", target_os = "linux"))]
 use std::sync::Arc;
 
+/// So many reports a wait of epoll gives at most, the bell's among them; elsewhere it gives more.
+pub(super) const AT_ONCE: usize = 128;
+
 /// Where the system leaves its reports.
 pub(super) struct Buffer {
     #[cfg(any(test, not(target_os = "linux")))]
@@ -169,7 +172,7 @@ pub(super) use linux::Epoll;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::{Change, Duration, io};
+    use super::{AT_ONCE, Change, Duration, io};
     use crate::runtime::io::netpoll::change::reported;
     use crate::runtime::io::netpoll::socket::Socket;
     use core::mem::MaybeUninit;
@@ -224,7 +227,7 @@ mod linux {
         pub(super) fn wait(&self, timeout: Option<Duration>, mut each: impl FnMut(Change)) -> io::Result<()> {
             // More than there is room for is as long as one likes.
             let time = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
-            let mut place = [const { MaybeUninit::uninit() }; 128];
+            let mut place = [const { MaybeUninit::uninit() }; AT_ONCE];
             let edges = match epoll::wait(&self.epoll, &mut place[..], time.as_ref()) {
                 Ok((edges, _)) => edges,
                 Err(Errno::INTR) => return Ok(()),
