@@ -94,13 +94,9 @@ pub(crate) fn explore(asked: &Asked) -> Result<(), Stop> {
             order.checkpoint = Some(file.clone());
         }
         let mut outcomes = run_all(&orders, &how);
-        if outcomes.iter().any(|outcome| outcome.no_checkpoint().is_some()) {
+        if let Some(why) = outcomes.iter().find_map(Outcome::no_checkpoint) {
             // What it has explored is no part of this one.
-            print(&format!(
-                "{}: {} is of another build; it is explored from the beginning\n",
-                model.name,
-                file.display()
-            ));
+            print(&format!("{}: {why}; it is explored from the beginning\n", model.name));
             let _ = fs::remove_file(&file);
             outcomes = run_all(&orders, &how);
         }

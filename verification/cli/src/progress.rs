@@ -212,7 +212,7 @@ impl Room {
             parts.push(format!("{} {hold}: {proved} proved{}", many(claims, "claim"), weaker.collect::<String>()));
         }
         if self.not_begun > 0 {
-            parts.push(format!("{} not begun: a checkpoint of something else", self.not_begun));
+            parts.push(format!("{} not begun", self.not_begun));
         }
         if self.kills > 0 {
             let lived = if self.killed < self.kills { ": SOME LIVE" } else { "" };
@@ -294,7 +294,7 @@ mod tests {
         let not_begun = Outcome { failure, ..outcome(Verdict::Failed) };
         let mut room = Room::new("sched");
         room.add(&order("sched::a", None), &not_begun);
-        assert_eq!(room.line(), "sched        1 not begun: a checkpoint of something else; 0.5 s of runs");
+        assert_eq!(room.line(), "sched        1 not begun; 0.5 s of runs");
     }
 
     #[test]

@@ -166,7 +166,7 @@ impl Declared {
                 let program = Arc::new(crate::program::chosen::<R>(chosen)?);
                 explore(&program, Some(executions), Some(1)).failure.map(|found| sentence(&found))
             },
-            run_on_cores: |programs| cores::run_some::<R, R::Real<cores::Cores>>(programs, |_| true),
+            run_on_cores: |programs| cores::run_some::<R, R::Real<cores::Cores>>(programs, |_| true).map(drop),
         }
     }
 }

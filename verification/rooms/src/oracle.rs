@@ -131,7 +131,7 @@ impl<R: Room> Search<'_, R> {
         if call.does == Does::GiveUp {
             let went_on = |other: &&crate::history::Call<R>| other.wait == call.wait && other.does == Does::Poll;
             let went_on = thread.calls[..id.nth].iter().filter(went_on).any(|other| other.answer.is_none());
-            let is_over = || spec.clone().step(id, Does::Poll, &mut Effects::default()).is_some();
+            let is_over = || spec.clone().step(id, Does::Poll, None, &mut Effects::default()).is_some();
             let woken = thread.wakes[call.wait - 1].woken;
             let may_be_later = went_on && woken == 1 && !R::Spec::TAKES_ITS_WAKER;
             if let Err(why) = self.is_woken(woken, may_be_later || went_on && is_over()) {
@@ -139,7 +139,7 @@ impl<R: Room> Search<'_, R> {
             }
         }
         let (mut next, mut effects) = (spec.clone(), Effects::default());
-        let answer = next.step_to(id, call.does, call.answer.as_ref(), &mut effects);
+        let answer = next.step(id, call.does, call.answer.as_ref(), &mut effects);
         if answer != call.answer {
             return self.stops(done, || format!("{} {:?}: {:?}, and not {answer:?}", name(), call.does, call.answer));
         }
@@ -163,7 +163,7 @@ impl<R: Room> Search<'_, R> {
     fn ends(&mut self, spec: &R::Spec, done: &[usize]) -> bool {
         for (thread, of) in self.history.0.iter().enumerate().filter(|(_, of)| of.fate == Fate::Sleeps) {
             let id = CallId { thread, nth: of.calls.len() };
-            if spec.clone().step(id, Does::Poll, &mut Effects::default()).is_some() {
+            if spec.clone().step(id, Does::Poll, None, &mut Effects::default()).is_some() {
                 self.stops::<()>(done, || format!("thread {thread} sleeps for ever, and its wait is over"));
                 return false;
             }

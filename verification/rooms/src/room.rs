@@ -123,19 +123,15 @@ pub trait Spec<R: Room>: Clone + Eq + Hash + 'static {
     const TAKES_ITS_WAKER: bool = true;
     /// Before the first call.
     fn new(setup: R::Setup, roles: &[R::Role]) -> Self;
-    /// A call. `None`: the wait was created, goes on, or was dropped without an answer. A wait whose poll would be answered must
-    /// not sleep.
-    fn step(&mut self, me: CallId, does: Does<R::Op>, effects: &mut Effects) -> Option<R::Answer>;
-    /// The same, where `answer` is one of several that may be given: a guess may be of a moment ago.
-    fn step_to(
+    /// A call; `answer` is what it was answered, where that is known: a guess may be of a moment ago, and then one of several is right.
+    /// `None`: the wait was created, goes on, or was dropped without an answer. A wait whose poll would be answered must not sleep.
+    fn step(
         &mut self,
         me: CallId,
         does: Does<R::Op>,
-        _answer: Option<&R::Answer>,
+        answer: Option<&R::Answer>,
         effects: &mut Effects,
-    ) -> Option<R::Answer> {
-        self.step(me, does, effects)
-    }
+    ) -> Option<R::Answer>;
     /// What the call that is so answered does under an earlier lock than that of its [step](Spec::step). Asked again after that; `None`:
     /// its step is next.
     fn step_before(&self, _me: CallId, _does: Does<R::Op>, _answer: Option<&R::Answer>) -> Option<Self> {

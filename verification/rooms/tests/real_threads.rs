@@ -5,13 +5,13 @@
 
 use spinpark_rooms::cores::{self, Cores};
 use spinpark_rooms::explore::programs;
-use spinpark_rooms::program::{Step, Thread};
+use spinpark_rooms::program::{Program, Step, Thread};
 use spinpark_rooms::room::{Begun, Real, Room, Wait, Waiting};
 use spinpark_rooms::rooms::{ROOMS, chan, notify, oneshot, semaphore};
 use spinpark_rooms::values::{Maker, Value};
 use spinpark_rooms::wakers::Lends;
+use std::mem::ManuallyDrop;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
@@ -19,8 +19,14 @@ use tokio::sync::mpsc;
 /// How many programs of each shape.
 const PROGRAMS: usize = 300;
 
-fn run<R: Room, I: Real<R, Cores>>(is_tried: impl Fn(&R::Op) -> bool) {
-    cores::run_some::<R, I>(PROGRAMS, is_tried).unwrap_or_else(|why| panic!("{why}"));
+/// Those that are tried. How many that were.
+fn run<R: Room, I: Real<R, Cores>>(is_tried: impl Fn(&Program<R>) -> bool) -> usize {
+    cores::run_some::<R, I>(PROGRAMS, is_tried).unwrap_or_else(|why| panic!("{why}"))
+}
+
+/// Of a program, all steps.
+fn steps<R: Room>(program: &Program<R>) -> impl Iterator<Item = &Step<R::Op>> {
+    program.threads.iter().flat_map(|thread| &thread.steps)
 }
 
 /// A future as a wait.
@@ -137,18 +143,19 @@ mod the_specification_explains_what_others_have_built {
     #[test]
     fn tokios_semaphore() {
         use semaphore::Op::{Acquire, Release};
-        run::<semaphore::Semaphores, TokioSemaphore>(|op| matches!(op, Acquire(1) | Release(1)));
+        run::<semaphore::Semaphores, TokioSemaphore>(|program| {
+            steps(program).all(|step| matches!(step.op, Acquire(1) | Release(1)))
+        });
     }
 
     /// tokio's, of which one thread receives; a capacity of 0 does not exist.
     struct TokioMpsc {
-        senders: Mutex<Vec<Option<mpsc::Sender<Value<Cores>>>>>,
+        senders: Mutex<Vec<TokioSender>>,
         receiver: Mutex<mpsc::Receiver<Value<Cores>>>,
-        hands: AtomicUsize,
     }
 
-    /// A thread's sender, by its number among those that the channel counts.
-    struct TokioSender(usize, Option<mpsc::Sender<Value<Cores>>>);
+    /// A thread's. It is not dropped at the end of the thread: that is no call.
+    type TokioSender = ManuallyDrop<mpsc::Sender<Value<Cores>>>;
 
     struct TokioReceive<'a>(&'a TokioMpsc);
 
@@ -161,25 +168,23 @@ mod the_specification_explains_what_others_have_built {
     }
 
     impl Real<chan::Chans, Cores> for TokioMpsc {
-        type Hand = TokioSender;
+        type Hand = Option<TokioSender>;
         const WAKES_ONCE: bool = false;
         fn new(capacity: usize, roles: &[()]) -> Self {
             let (sender, receiver) = mpsc::channel(capacity);
-            let senders = Mutex::new(vec![Some(sender); roles.len()]);
-            TokioMpsc { senders, receiver: Mutex::new(receiver), hands: AtomicUsize::new(0) }
+            let senders = roles.iter().map(|()| ManuallyDrop::new(sender.clone())).collect();
+            TokioMpsc { senders: Mutex::new(senders), receiver: Mutex::new(receiver) }
         }
-        fn hand(&self, (): ()) -> TokioSender {
-            let n = self.hands.fetch_add(1, Relaxed);
-            TokioSender(n, self.senders.lock().expect("no panic")[n].clone())
+        fn hand(&self, (): ()) -> Option<TokioSender> {
+            self.senders.lock().expect("no panic").pop()
         }
         fn begin<'a>(
             &'a self,
-            hand: &'a mut TokioSender,
+            sender: &'a mut Option<TokioSender>,
             op: chan::Op,
             values: &Maker<Cores>,
         ) -> Begun<'a, Cores, chan::Answer> {
             use mpsc::error::{TryRecvError, TrySendError};
-            let TokioSender(n, sender) = hand;
             Begun::Over(match op {
                 chan::Op::Recv => return Begun::Waits(Box::new(TokioReceive(self))),
                 chan::Op::TrySend => match sender.as_ref().expect("it has one").try_send(values.value()) {
@@ -193,7 +198,7 @@ mod the_specification_explains_what_others_have_built {
                     Err(TryRecvError::Disconnected) => chan::Answer::Over,
                 },
                 chan::Op::DropSender => {
-                    drop((sender.take(), self.senders.lock().expect("no panic")[*n].take()));
+                    drop(sender.take().map(ManuallyDrop::into_inner));
                     chan::Answer::Gone
                 }
                 _ => unreachable!("it is not tried"),
@@ -201,32 +206,21 @@ mod the_specification_explains_what_others_have_built {
         }
     }
 
-    /// Differences, which are not compared. Who waits is not served by the other side but when its task is polled again: so a receive right
-    /// behind the one that made room for a send finds nothing, and a channel of one is full though its value has a receiver that waits for
-    /// it. And `close` is the receiver's, and says nothing.
+    /// Differences, which are not compared. The other side does not serve a task that waits; it is served when it is polled again. So a
+    /// receive right behind the one that made room for a send finds nothing, and a channel of one is full though a receiver waits for its
+    /// value. And `close` is the receiver's, and says nothing.
     #[test]
     fn tokios_mpsc() {
         use chan::Op::{DropSender, Recv, TryRecv, TrySend};
-        let is_tried = |step: &Step<chan::Op>| matches!(step.op, Recv | TrySend | TryRecv | DropSender);
         let receives =
             |thread: &&Thread<chan::Chans>| thread.steps.iter().any(|step| matches!(step.op, Recv | TryRecv));
-        let mut played = 0;
-        for shape in [2, 3, 5, 6] {
-            let all = programs::<chan::Chans>(shape);
-            let all = all.iter().filter(|program| {
-                let steps = program.threads.iter().flat_map(|thread| &thread.steps);
-                let count = |op| steps.clone().filter(|step| step.op == op).count();
-                program.setup > 0
-                    && steps.clone().all(is_tried)
-                    && program.threads.iter().filter(receives).count() <= 1
-                    && (count(Recv) == 0 || count(TrySend) <= program.setup)
-            });
-            let all: Vec<_> = all.collect();
-            for (n, program) in all.iter().step_by((all.len() / PROGRAMS).max(1)).enumerate() {
-                cores::run::<chan::Chans, TokioMpsc>(program, n as u64).unwrap_or_else(|why| panic!("{why}"));
-                played += 1;
-            }
-        }
+        let played = run::<chan::Chans, TokioMpsc>(|program| {
+            let count = |op| steps(program).filter(|step| step.op == op).count();
+            program.setup > 0
+                && steps(program).all(|step| matches!(step.op, Recv | TrySend | TryRecv | DropSender))
+                && program.threads.iter().filter(receives).count() <= 1
+                && (count(Recv) == 0 || count(TrySend) <= program.setup)
+        });
         assert!(played > PROGRAMS, "{played} programs");
     }
 
@@ -308,14 +302,8 @@ mod the_specification_explains_what_others_have_built {
                 first.is_some_and(|first| thread.steps[first + 1..].iter().any(|step| step.op == Recv));
             receives_again || thread.steps.iter().any(|step| step.op == Recv && step.waiting != Some(Waiting::ToTheEnd))
         };
-        for shape in [2, 3, 5] {
-            let all = programs::<oneshot::Oneshots>(shape);
-            let all: Vec<_> = all.iter().filter(|program| !program.threads.iter().any(differs)).collect();
-            assert!(!all.is_empty());
-            for (n, program) in all.iter().step_by((all.len() / PROGRAMS).max(1)).enumerate() {
-                cores::run::<oneshot::Oneshots, TokioOneshot>(program, n as u64).unwrap_or_else(|why| panic!("{why}"));
-            }
-        }
+        let played = run::<oneshot::Oneshots, TokioOneshot>(|program| !program.threads.iter().any(differs));
+        assert!(played > 0);
     }
 
     /// async-channel's, of which a capacity of 0 does not exist.
@@ -354,8 +342,7 @@ mod the_specification_explains_what_others_have_built {
         for shape in [2, 5, 6] {
             let all = programs::<chan::Chans>(shape);
             let is_tried = |op: &chan::Op| matches!(op, chan::Op::TrySend | chan::Op::TryRecv | chan::Op::Close);
-            let all =
-                all.iter().filter(|p| p.setup > 0 && p.threads.iter().all(|t| t.steps.iter().all(|s| is_tried(&s.op))));
+            let all = all.iter().filter(|program| program.setup > 0 && steps(program).all(|step| is_tried(&step.op)));
             for (n, program) in all.enumerate() {
                 cores::run::<chan::Chans, AsyncChannel>(program, n as u64).unwrap_or_else(|why| panic!("{why}"));
             }

@@ -44,7 +44,7 @@ fn modules_of(program: &str) -> Vec<String> {
     text.lines().filter_map(|line| Some(line.strip_prefix("mod ")?.strip_suffix(';')?.to_owned())).collect()
 }
 
-/// Cargo is told of each program: a file that belongs to none would never be built.
+/// Cargo.toml names each program: a file that belongs to none would never be built.
 #[test]
 fn play_programs_to_which_every_file_of_tests_belongs() {
     let manifest = read("Cargo.toml");

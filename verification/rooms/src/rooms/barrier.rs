@@ -116,7 +116,7 @@ impl Spec<Barriers> for Rounds {
         Some(next)
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<bool> {
+    fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&bool>, effects: &mut Effects) -> Option<bool> {
         let place = &mut self.places[me.thread];
         match (does, *place) {
             (Does::Begin(Op::Wait, _), _) => *place = Place::Created,

@@ -337,7 +337,7 @@ impl Spec<Broadcasts> for Ring {
         }
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+    fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&Answer>, effects: &mut Effects) -> Option<Answer> {
         match does {
             Does::Begin(op, number) => self.begin(me, op, number, effects),
             Does::Poll => self.poll(me.thread, effects),

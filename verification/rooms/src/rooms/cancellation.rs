@@ -269,17 +269,7 @@ impl Spec<Cancellations> for Tree {
         tree
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
-        self.step_to(me, does, None, effects)
-    }
-
-    fn step_to(
-        &mut self,
-        me: CallId,
-        does: Does<Op>,
-        answer: Option<&Answer>,
-        effects: &mut Effects,
-    ) -> Option<Answer> {
+    fn step(&mut self, me: CallId, does: Does<Op>, answer: Option<&Answer>, effects: &mut Effects) -> Option<Answer> {
         let has = &self.has[me.thread];
         let (highest, lowest) = (has[0], *has.last()?);
         Some(match does {

@@ -144,7 +144,7 @@ impl Spec<Conds> for List {
         List { queue: Vec::new(), places: vec![Place::Nowhere; roles.len()], goes_on: vec![true; roles.len()] }
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<()> {
+    fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&()>, effects: &mut Effects) -> Option<()> {
         let place = self.places[me.thread];
         match does {
             Does::Begin(Op::One, _) => Some(self.notify_one(me)),

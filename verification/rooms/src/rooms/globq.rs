@@ -198,7 +198,7 @@ impl Spec<GlobQueues> for List {
         List { procs, room, list: (1..=held).map(|n| (Item::G(n), None)).collect(), last: None }
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+    fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&Answer>, effects: &mut Effects) -> Option<Answer> {
         let Does::Begin(op, number) = does else { unreachable!("nothing waits") };
         let news = put(op, number).into_iter().map(|item| (item, Some(me)));
         let before = self.list.len();

@@ -257,7 +257,7 @@ impl Spec<JoinSets> for List {
         List { left, list, old: None, run, roles: roles.to_vec(), waits: false }
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+    fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&Answer>, effects: &mut Effects) -> Option<Answer> {
         match does {
             Does::Begin(Op::Begin, id) => {
                 self.left.push(id);

@@ -244,17 +244,7 @@ impl Spec<Locals> for SlotAndList {
         })
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
-        self.step_to(me, does, None, effects)
-    }
-
-    fn step_to(
-        &mut self,
-        me: CallId,
-        does: Does<Op>,
-        answer: Option<&Answer>,
-        effects: &mut Effects,
-    ) -> Option<Answer> {
+    fn step(&mut self, me: CallId, does: Does<Op>, answer: Option<&Answer>, effects: &mut Effects) -> Option<Answer> {
         let Does::Begin(op, number) = does else { unreachable!("nothing waits") };
         Some(match op {
             Op::Put => self.append((number, vec![me]), effects),

@@ -154,7 +154,7 @@ impl Spec<Notifies> for List {
         List { permit: Vec::new(), rounds: Vec::new(), queue: Vec::new(), places }
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<()> {
+    fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&()>, effects: &mut Effects) -> Option<()> {
         match does {
             Does::Begin(Op::One, _) => Some(self.notify_one(me)),
             Does::Begin(Op::All, _) => {

@@ -230,7 +230,7 @@ impl Spec<Oneshots> for Flags {
         Flags { value: None, sender_gone: None, receiver_gone: None, waits: vec![None; roles.len()] }
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+    fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&Answer>, effects: &mut Effects) -> Option<Answer> {
         match does {
             Does::Begin(op, number) => self.begin(me, op, number, effects),
             Does::Poll => {

@@ -147,7 +147,7 @@ impl Spec<Permits> for Slots {
         let slots = slots(roles);
         Slots(List::with(free + slots.iter().sum::<usize>(), slots))
     }
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+    fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&Answer>, effects: &mut Effects) -> Option<Answer> {
         self.0.call(me, does, effects)
     }
     fn held(&self) -> usize {

@@ -237,17 +237,7 @@ impl Spec<RunQueues> for Lists {
         })
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
-        self.step_to(me, does, None, effects)
-    }
-
-    fn step_to(
-        &mut self,
-        me: CallId,
-        does: Does<Op>,
-        answer: Option<&Answer>,
-        effects: &mut Effects,
-    ) -> Option<Answer> {
+    fn step(&mut self, me: CallId, does: Does<Op>, answer: Option<&Answer>, effects: &mut Effects) -> Option<Answer> {
         let Does::Begin(op, number) = does else { unreachable!("nothing waits") };
         let mine = self.mine[me.thread];
         let n = if mine == 0 { self.seems(op, answer, effects) } else { self.lists[mine].len() };

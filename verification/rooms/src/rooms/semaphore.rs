@@ -244,7 +244,7 @@ impl Spec<Semaphores> for Counts {
         Counts { free: permits, closed: None, released: Vec::new(), queue: Vec::new(), places }
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+    fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&Answer>, effects: &mut Effects) -> Option<Answer> {
         match does {
             Does::Begin(op, _) => self.begin(me, op, effects),
             Does::Poll => self.poll(me.thread, effects),

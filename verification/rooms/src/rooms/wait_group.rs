@@ -96,7 +96,7 @@ impl Spec<WaitGroups> for Count {
         Count { count, done: Vec::new(), places: vec![Place::Nowhere; roles.len()] }
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<bool> {
+    fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&bool>, effects: &mut Effects) -> Option<bool> {
         let place = &mut self.places[me.thread];
         match does {
             Does::Begin(Op::Add(n), _) => {

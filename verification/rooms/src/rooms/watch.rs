@@ -292,7 +292,7 @@ impl Spec<Watches> for Counts {
         Counts { value: 0, changes: Vec::new(), gone: Vec::new(), senders, receivers, seen, waits }
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+    fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&Answer>, effects: &mut Effects) -> Option<Answer> {
         match does {
             Does::Begin(op, n) => self.begin(me, op, n, effects),
             Does::Poll => self.poll(me.thread, effects),

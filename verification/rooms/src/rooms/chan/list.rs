@@ -380,7 +380,7 @@ impl Spec<Chans> for List {
         List::with(capacity, vec![0; roles.len()])
     }
 
-    fn step(&mut self, me: CallId, does: Does<Op>, effects: &mut Effects) -> Option<Answer> {
+    fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&Answer>, effects: &mut Effects) -> Option<Answer> {
         self.call(me, does, effects)
     }
 
