@@ -18,6 +18,9 @@ FORMAT = 2
 #: What is added up.
 COUNTS = ("executions", "blocked", "plays", "done", "skipped", "cuts", "preempted", "shown")
 
+#: What holds of the whole if it holds of a part.
+MARKS = ("std_counts",)
+
 #: How much threads have in common: of two parts the later holds.
 SHARING = ("None", "Own", "Shared")
 
@@ -32,7 +35,7 @@ class Broken(Exception):
 def nothing_found():
     """The tally of a part without any work yet."""
     more = {"done": 0.0, "outcomes": {}, "cut": [], "threads": 0, "sharing": SHARING[0], "peak_bytes": 0}
-    return {**{count: 0 for count in COUNTS}, **more}
+    return {**{count: 0 for count in COUNTS}, **{mark: False for mark in MARKS}, **more}
 
 
 def digest(content):
@@ -106,10 +109,11 @@ def add(tally, other):
     for outcome, n in other["outcomes"].items():
         outcomes[outcome] = outcomes.get(outcome, 0) + n
     counts = {count: tally.get(count, 0) + other.get(count, 0) for count in COUNTS}
+    marks = {mark: tally.get(mark, False) or other.get(mark, False) for mark in MARKS}
     most = {name: max(tally[name], other[name]) for name in ("threads", "peak_bytes")}
     sharing = max(tally["sharing"], other["sharing"], key=SHARING.index)
     cut = sorted({*tally["cut"], *other["cut"]})
-    return {**counts, **most, "outcomes": dict(sorted(outcomes.items())), "sharing": sharing, "cut": cut}
+    return {**counts, **marks, **most, "outcomes": dict(sorted(outcomes.items())), "sharing": sharing, "cut": cut}
 
 
 class Pool:

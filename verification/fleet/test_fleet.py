@@ -239,10 +239,12 @@ class Fronts(unittest.TestCase):
         number, content = pool.give(1)
         part = frontier.read(content)
         self.assertEqual((part["tally"]["executions"], len(part["left"])), (0, 5))
-        tally = {**frontier.nothing_found(), "executions": 3, "outcomes": {"x": 1, "y": 2}, "done": 0.9, "peak_bytes": 5}
+        tally = {**frontier.nothing_found(), "executions": 3, "outcomes": {"x": 1, "y": 2}, "std_counts": True}
+        tally = {**tally, "done": 0.9, "peak_bytes": 5}
         pool.take(number, frontier.text(frontier.checkpoint(self.OF, tally, 2.0, [])))
         self.assertTrue(pool.is_over())
         self.assertEqual((pool.tally["executions"], pool.tally["outcomes"]), (10, {"x": 8, "y": 2}))
+        self.assertTrue(pool.tally["std_counts"])
         self.assertEqual((pool.tally["done"], pool.tally["peak_bytes"], pool.seconds), (1.0, 9, 3.0))
 
     def test_the_format_is_rc11s(self):

@@ -10,6 +10,7 @@ mod the_atomics;
 mod the_documents;
 mod the_facts;
 mod the_figures;
+mod the_fleet;
 mod the_map_to_go;
 mod the_museum;
 mod the_names;
