@@ -11,7 +11,6 @@ pub mod select;
 pub mod spinning;
 pub mod stw;
 pub mod syscall;
-pub mod task;
 pub mod threads;
 pub mod work_source;
 
@@ -39,7 +38,6 @@ pub static ALL: &[Entry] = &[
     Entry::of::<locked::Locked>(),
     Entry::of::<locked::Deadlock>(),
     Entry::of::<resize::Resize>(),
-    Entry::of::<task::Task>(),
     Entry::of::<select::Select>(),
     Entry::of::<Whole>(),
     Entry::of::<Hogs>(),

@@ -89,7 +89,6 @@ rooms! {
     locked: "locked",
     deadlock: "deadlock",
     resize: "resize",
-    task: "task",
     select: "select",
     sched: "sched",
     hogs: "hogs",

@@ -6,7 +6,7 @@
 //!   Awaited, the handle ────────┘   (awaited.rs)
 //! ```
 //!
-//! It rests on the protocol, which verification/src/models/task.rs checks: one [`Active`] is the right to the future, one
+//! It rests on the protocol, which verification/rooms/src/rooms/task.rs declares: one [`Active`] is the right to the future, one
 //! [`Handle`] that to the output, and the memory is freed when nothing refers to it.
 
 #![allow(unsafe_code)]

@@ -163,6 +163,9 @@ impl RoomHost for Cores {
     fn is_seen(one: u64, other: u64) -> bool {
         one < other
     }
+    fn is_past(one: u64, other: u64) -> bool {
+        one < other
+    }
     fn me() -> usize {
         ME.get()
     }

@@ -84,7 +84,9 @@ pub fn explore<R: Room>(program: &Arc<Program<R>>, executions: Option<u64>, seed
         String::new()
     };
     let config = Config { executions, seed, at_end: Some(Arc::new(at_end)), ..Config::default() };
-    rc11::engine::explore(&config, body, |_| ())
+    let report = rc11::engine::explore(&config, body, |_| ());
+    play::forget();
+    report
 }
 
 /// Why an execution failed.

@@ -16,6 +16,8 @@ pub trait RoomHost: Host {
     fn is_before(one: Self::Moment, other: Self::Moment) -> bool;
     /// Is what was done before `one` seen by what comes after `other`?
     fn is_seen(one: Self::Moment, other: Self::Moment) -> bool;
+    /// Is what a thread did between `one` and its next event before what comes after `other`?
+    fn is_past(one: Self::Moment, other: Self::Moment) -> bool;
     /// The calling thread's number in this execution.
     fn me() -> usize;
     /// Does the calling thread hold a lock?
@@ -129,6 +131,9 @@ impl RoomHost for Rc11 {
     }
     fn is_seen(one: Moment, other: Moment) -> bool {
         one.is_known_at(&other)
+    }
+    fn is_past(one: Moment, other: Moment) -> bool {
+        Moment { events: one.events + 1, ..one }.is_known_at(&other)
     }
     fn me() -> usize {
         rc11::engine::me()

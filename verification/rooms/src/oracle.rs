@@ -59,7 +59,8 @@ impl<R: Room> Search<'_, R> {
                 if call.does != Does::Poll {
                     continue;
                 }
-                if let Some(woken) = call.answer.is_some().then(|| thread.wakes[wait - 1].woken) {
+                let woken = call.answer.is_some().then(|| thread.wakes[wait - 1].woken);
+                if let Some(woken) = woken.filter(|woken| *woken > 0 || R::Spec::RENEWS_AT_ONCE) {
                     self.is_woken(woken, went_on).map_err(|why| format!("wait {wait} of thread {n} {why}"))?;
                 }
                 went_on |= call.answer.is_none();

@@ -24,8 +24,9 @@ pub struct Stage<R: Room, H: RoomHost, I> {
 impl<R: Room, H: RoomHost, I: Real<R, H>> Stage<R, H, I> {
     /// Before the first call.
     pub fn new(program: &Program<R>) -> Arc<Self> {
-        let real = I::new(program.setup, &program.roles());
-        Arc::new(Stage { real, log: Log::new(program.threads.len()), ledger: Arc::default() })
+        let (mut real, ledger) = (I::new(program.setup, &program.roles()), Arc::default());
+        real.given(&Maker::new(0, &ledger));
+        Arc::new(Stage { real, log: Log::new(program.threads.len()), ledger })
     }
 
     /// What thread `me` of the program does. `sleeps` is called where it would sleep, and returns `false` if it is to give up.
@@ -117,7 +118,7 @@ type Judge = Box<dyn FnOnce() -> Result<(u64, usize), String>>;
 
 thread_local! {
     /// Of the execution that is played: an engine plays it on one thread of the machine, to its end.
-    static JUDGE: RefCell<Option<Judge>> = const { RefCell::new(None) };
+    static JUDGE: RefCell<Option<(Arc<Ledger>, Judge)>> = const { RefCell::new(None) };
 }
 
 /// Starts the program's threads, of an execution that goes on when this has returned. Its engine then calls [`judge`].
@@ -133,12 +134,15 @@ pub fn start<R: Room, H: RoomHost>(program: &Arc<Program<R>>) {
         });
     }
     let program = Arc::clone(program);
-    JUDGE.set(Some(Box::new(move || stage.judge(&program))));
+    JUDGE.set(Some((Arc::clone(&stage.ledger), Box::new(move || stage.judge(&program)))));
 }
 
 /// An execution begins on this thread of the machine: one that failed before may have left something to be judged.
 pub fn forget() {
-    JUDGE.set(None);
+    if let Some((ledger, judge)) = JUDGE.take() {
+        ledger.close();
+        drop(judge);
+    }
 }
 
 /// The execution that [`start`] has begun on this thread of the machine has ended: is it explained? `None`: there was none.
@@ -146,5 +150,5 @@ pub fn forget() {
 /// # Errors
 /// Why not.
 pub fn judge() -> Result<Option<(u64, usize)>, String> {
-    JUDGE.take().map_or(Ok(None), |judge| judge().map(Some))
+    JUDGE.take().map_or(Ok(None), |(_, judge)| judge().map(Some))
 }

@@ -121,6 +121,8 @@ pub trait Spec<R: Room>: Clone + Eq + Hash + 'static {
     const COUNTS_DROPS: bool = true;
     /// Does a wait that is given up take its waker out of the room? If not, it may be woken later.
     const TAKES_ITS_WAKER: bool = true;
+    /// Is a waker replaced at once? If not, a wait that is over between the two was not woken.
+    const RENEWS_AT_ONCE: bool = true;
     /// Before the first call.
     fn new(setup: R::Setup, roles: &[R::Role]) -> Self;
     /// A call; `answer` is what it was answered, where that is known: a guess may be of a moment ago, and then one of several is right.
@@ -187,6 +189,8 @@ pub trait Real<R: Room, H: RoomHost>: Send + Sync + 'static {
     const WAKES_ONCE: bool = true;
     /// Before the first call.
     fn new(setup: R::Setup, roles: &[R::Role]) -> Self;
+    /// Values that are in the room before the first call.
+    fn given(&mut self, _values: &Maker<H>) {}
     /// What a thread of this role has.
     fn hand(&self, role: R::Role) -> Self::Hand;
     /// Does the operation, or creates its wait.

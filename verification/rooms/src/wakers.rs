@@ -101,6 +101,11 @@ pub struct Lends<H: RoomHost> {
 }
 
 impl<H: RoomHost> Lends<H> {
+    /// Whose wakers it lends, as a number that no other sleeper has.
+    pub fn sleeper(&self) -> usize {
+        Arc::as_ptr(&self.sleeper).addr()
+    }
+
     /// The waker for a peer's `Future`.
     pub fn std_waker(&self) -> std::task::Waker {
         std::task::Waker::from(Arc::new(StdWakes(Arc::clone(&self.sleeper))))

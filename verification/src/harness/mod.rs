@@ -28,7 +28,6 @@ mod stopper;
 pub mod stw;
 pub mod syscall;
 pub mod system;
-pub mod task;
 pub mod threads;
 pub mod timer_queue;
 pub mod timers;

@@ -19,6 +19,9 @@ impl<H: ModelHost> RoomHost for Trace<H> {
     fn is_seen(one: Self::Moment, other: Self::Moment) -> bool {
         Rc11::is_seen(one, other)
     }
+    fn is_past(one: Self::Moment, other: Self::Moment) -> bool {
+        Rc11::is_past(one, other)
+    }
     fn me() -> usize {
         Rc11::me()
     }

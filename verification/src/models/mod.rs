@@ -41,7 +41,6 @@ pub mod stopping;
 pub mod stw;
 pub mod syscall;
 pub mod sysmon;
-pub mod task;
 pub mod task_tables;
 pub mod threads;
 pub mod timer_queue;
@@ -93,7 +92,7 @@ pub static MODELS: &[&[Model]] = &[
     monitor::MODELS,
     monitor_beside::MODELS,
     rouses::MODELS,
-    task::MODELS,
+    rooms::TASK,
     owned_tasks::MODELS,
     parker::MODELS,
     requests::MODELS,
@@ -145,7 +144,7 @@ pub static MUTANTS: &[&[Mutant]] = &[
     poll::MUTANTS,
     poller::MUTANTS,
     monitor::MUTANTS,
-    task::MUTANTS,
+    rooms::TASK_MUTANTS,
     owned_tasks::MUTANTS,
     parker::MUTANTS,
     requests::MUTANTS,

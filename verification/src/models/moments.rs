@@ -6,7 +6,6 @@
 //! | an M that releases its P looks for a deadlock   | when the P is idle, not before                    | `the_world_is_stopped_meanwhile` |
 //! | an M is counted as spinning                     | in the step that finds none counted               |
 //! `two_at_once`           |
-//! | a task that was polled asks whether it is closed | again, if its word has changed meanwhile         | `an_abort_beside_the_run` |
 //! | what says that a thread sleeps is dropped       | when it sleeps no more                            | `it_says_so_until_it_is_woken` |
 //! | what is left in a channel is dropped            | when the channel's lock is free                   | `what_is_left_uses_the_channel` |
 //! | a case of a select looks into its channel       | if its waiter was given nothing                   | `a_case_takes_what_it_was_given` |
@@ -14,7 +13,6 @@
 
 use crate::harness::common::party;
 use crate::harness::embedder::{Embedded, Extra, finish, first_runs, open, open_with, small, submit};
-use crate::harness::task::{Got, Tiny};
 use crate::harness::told::{Log, Told};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, rc11_cut, sc, sc_cut};
@@ -136,20 +134,6 @@ fn two_at_once<H: ModelHost>() -> String {
     let other = H::join(other);
     assert!(mine != other && room.count() == 1, "elected: {mine}, the other: {other}; counted: {}", room.count());
     format!("the other: {other}")
-}
-
-/// A task is aborted as it is polled, and not woken.
-fn an_abort_beside_the_run<H: ModelHost>() -> String {
-    let (task, handle) = Tiny::<H>::new(1, 0);
-    let aborter = party::<H, _, _>("aborter", &task, |task| {
-        task.abort();
-        task.drop_waker();
-    });
-    task.run_mine();
-    let got = task.join(handle, 0);
-    H::join(aborter);
-    assert!(got == Got::Aborted, "it was not woken, and it came to {got:?}");
-    format!("dropped by {}, {}", task.dropped_by(), task.check_at_rest(1))
 }
 
 /// A thread, its waker, and what says that it sleeps.
@@ -296,12 +280,6 @@ pub const MODELS: &[Model] = &[
         size: "2 threads",
         invariants: [14],
         must_reach: ["the other: true", "the other: false"],
-        runs: [rc11(), sc()]),
-    crate::model!("task::an_aborted_task_ends::an_abort_beside_the_run", an_abort_beside_the_run,
-        claim: "a task that is aborted while it is polled, and not woken, ends",
-        size: "2 threads, 1 waker",
-        invariants: [53, 55, 56],
-        must_reach: ["dropped by 0, polled 0", "dropped by 0, polled 1", "dropped by 1, polled 1"],
         runs: [rc11(), sc()]),
     crate::model!("bell::who_sleeps_says_so::it_says_so_until_it_is_woken", it_says_so_until_it_is_woken,
         claim: "what a thread gets before it sleeps lives until it is woken",

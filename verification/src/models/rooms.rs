@@ -104,6 +104,10 @@ pub const RUNQ: &[Model] = models!("runq", rooms::runq::RunQueues, invariants: [
 /// Permits.
 pub const SEMAPHORE: &[Model] =
     models!("semaphore", rooms::semaphore::Semaphores, invariants: [125, 126], focuses: ["three_wait" => 7]);
+/// A task.
+pub const TASK: &[Model] = models!("task", rooms::task::Tasks, invariants: [53, 54, 55, 56, 57],
+    of_three: ["a_handle_changes_its_mind" => 7, "three_threads" => 8, "a_closer_for_longer" => 9,
+        "a_closer_beside_a_waker" => 10]);
 /// A group that is waited for.
 pub const WAIT_GROUP: &[Model] = models!("wait_group", rooms::wait_group::WaitGroups, invariants: [97], focuses: []);
 /// A watched value.
@@ -118,4 +122,39 @@ pub const MUTANTS: &[Mutant] = crate::mutants! {
         weaken("waits/cancellation.rs", "pub fn mark(&mut self)", "self.mark.store"), by ASKS => [Rc11];
     "cancellation-asks-relaxed": "the mark is read Relaxed",
         weaken("waits/cancellation.rs", "pub fn is_cancelled(&self) -> bool", "self.mark.load"), by ASKS => [Rc11];
+};
+
+const TWO: &str = "task::every_client_program_is_explained::two_beside_two";
+const MIND: &str = "task::every_client_program_is_explained::a_handle_changes_its_mind";
+
+/// A task's orderings.
+pub const TASK_MUTANTS: &[Mutant] = crate::mutants! {
+    room: "task";
+    "task-wake-relaxed": "a wake is Relaxed", weaken("task/word.rs", "fn wake(", "compare_exchange"), by TWO => [Rc11];
+    "task-start-relaxed": "a poll that finds a wake takes it Relaxed", weaken("task/word.rs", "fn start(", "fetch_sub"),
+        by TWO => [Rc11];
+    "task-wait-relaxed": "a task that waits leaves its future Relaxed",
+        weaken("task/word.rs", "fn wait(", "compare_exchange"), by TWO => [Rc11];
+    "task-complete-relaxed": "a task is completed Relaxed", weaken("task/word.rs", "fn complete(", "compare_exchange"),
+        by TWO => [Rc11];
+    "task-view-relaxed": "a handle looks at the word Relaxed", weaken("task/word.rs", "pub fn view(", "load("),
+        by TWO => [Rc11];
+    "task-put-back-relaxed": "a wake that finds the runtime ended leaves the task Relaxed",
+        weaken("task/word.rs", "fn put_back(", "compare_exchange"), by TWO => [Rc11];
+    "task-close-relaxed": "the closer of the runtime takes a task's future Relaxed",
+        weaken("task/word.rs", "fn close(", "compare_exchange"), by TWO => [Rc11];
+    "task-abort-relaxed": "a thread that aborts a task takes its future Relaxed",
+        weaken("task/word.rs", "fn abort(", "compare_exchange"), by TWO => [Rc11];
+    "task-leave-relaxed": "the M that has completed a task, and read its joiner, leaves it Relaxed",
+        weaken("task/word.rs", "fn leave(", "fetch_sub"), by MIND => [Rc11];
+    "task-withdraw-relaxed": "a handle that takes its waker back finds the task complete, Relaxed",
+        weaken_failure("task/word.rs", "fn withdraw(", "compare_exchange"), by MIND => [Rc11];
+    "task-drop-waker-relaxed": "a waker is dropped Relaxed", weaken("task/word.rs", "fn drop_waker(", "fetch_sub"),
+        by TWO => [Rc11];
+    "task-offer-relaxed": "a handle says Relaxed whom to wake", weaken("task/word.rs", "fn offer(", "compare_exchange"),
+        by TWO => [Rc11];
+    "task-offer-finds-it-complete-relaxed": "a handle that says whom to wake finds the task complete, Relaxed",
+        weaken_failure("task/word.rs", "fn offer(", "compare_exchange"), by TWO => [Rc11];
+    "task-detach-relaxed": "a handle is dropped Relaxed", weaken("task/word.rs", "fn detach(", "compare_exchange"),
+        by TWO => [Rc11];
 };

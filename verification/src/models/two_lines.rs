@@ -1,8 +1,6 @@
 //! Models that mistakes of two lines have shown to be missing: a step that is right in every state of its room but one.
 
-use crate::harness::common::party;
 use crate::harness::parker::OnFutex;
-use crate::harness::task::{Got, Tiny};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, sc};
 use spinpark_kernel::queues::timers::Key;
@@ -11,102 +9,6 @@ use spinpark_kernel::waits::select::{Cases, Selection};
 use spinpark_kernel::waits::timer_queue::{Registers, Timer, TimerQueue};
 use std::rc::Rc;
 use std::task::Poll;
-
-/// A task that is aborted is run for the last time.
-fn an_abort_beside_the_last_run<H: ModelHost>() -> String {
-    let (task, handle) = Tiny::<H>::that_is_closed(0);
-    // The aborter has a waker.
-    task.clone_waker();
-    let aborter = party::<H, _, _>("aborter", &task, |task| {
-        task.abort();
-        task.drop_waker();
-    });
-    task.run_last();
-    let got = task.join(handle, 0);
-    H::join(aborter);
-    format!("{got:?}, {}", task.check_at_rest(1))
-}
-
-/// Its runtime ends beside it; it yields once, and no M may run it again.
-fn a_yield_beside_the_end<H: ModelHost>() -> String {
-    let (task, handle) = Tiny::<H>::that_yields_and_is_closed(1);
-    let closer = party::<H, _, _>("closer", &task, Tiny::end);
-    task.run_mine();
-    H::join(closer);
-    let got = task.join(handle, 0);
-    format!("{got:?}, {}", task.check_at_rest(1))
-}
-
-/// It was given back by a runtime that has ended, is run once, and yields there.
-fn a_yield_in_the_last_run<H: ModelHost>() -> String {
-    let (task, handle) = Tiny::<H>::that_yields_and_is_closed(1);
-    let joiner = party::<H, _, _>("joiner", &task, |task| task.ask_and_detach(handle, &[0]));
-    task.run_last();
-    let got = H::join(joiner);
-    format!("{got:?}, {}", task.check_at_rest(1))
-}
-
-/// It waits, its runtime has ended, and its last waker and its handle are dropped.
-fn nobody_can_wake_it_after_the_end<H: ModelHost>() -> String {
-    let (task, handle) = Tiny::<H>::that_is_closed(1);
-    task.run_mine();
-    task.end();
-    let waker = party::<H, _, _>("waker", &task, Tiny::drop_waker);
-    let got = task.ask_and_detach(handle, &[]);
-    H::join(waker);
-    assert!(got.is_none(), "it was not woken, and it came to {got:?}");
-    format!("dropped by {}, {}", task.dropped_by(), task.check_at_rest(0))
-}
-
-/// It waits, and its last waker and its handle are dropped beside each other.
-fn nobody_can_wake_it_any_more<H: ModelHost>() -> String {
-    let (task, handle) = Tiny::<H>::new(1, 0);
-    task.run_mine();
-    let waker = party::<H, _, _>("waker", &task, Tiny::drop_waker);
-    let got = task.ask_and_detach(handle, &[]);
-    H::join(waker);
-    let end = task.check_at_rest(0);
-    assert!(got.is_none() && end.starts_with("polled 1,"), "no waker was left, and it came to {got:?}, {end}");
-    format!("dropped by {}", task.dropped_by())
-}
-
-/// It waits, and is aborted, before or after its last waker is dropped.
-fn an_abort_of_a_task_that_waits<H: ModelHost>() -> String {
-    let (task, handle) = Tiny::<H>::new(1, 0);
-    task.run_mine();
-    let has_a_waker = H::choose(2) == 0;
-    if !has_a_waker {
-        task.drop_waker();
-    }
-    task.abort();
-    let got = task.join(handle, 0);
-    assert!(got == Got::Aborted, "it waited as it was aborted, and came to {got:?}");
-    if has_a_waker {
-        task.drop_waker();
-    }
-    task.check_at_rest(1)
-}
-
-/// Its handle, which has changed its mind already, is dropped while it ends.
-fn a_renewed_handle_is_dropped<H: ModelHost>() -> String {
-    let (task, handle) = Tiny::<H>::new(0, 0);
-    task.ask(&handle, 0);
-    task.ask(&handle, 1);
-    let joiner = party::<H, _, _>("joiner", &task, |task| task.ask_and_detach(handle, &[]));
-    task.run_mine();
-    H::join(joiner);
-    task.check_at_rest(2)
-}
-
-/// Two wake it before it is polled: one of them runs it.
-fn two_wakes_before_one_poll<H: ModelHost>() -> String {
-    let (task, handle) = Tiny::<H>::new(2, 0);
-    let other = party::<H, _, _>("other waker", &task, |task| task.wake_by_ref(1));
-    task.wake_by_ref(0);
-    let got = task.join(handle, 0);
-    H::join(other);
-    format!("{got:?}, {}", task.check_at_rest(1))
-}
 
 /// A parker whose sleeper is unparked while it sleeps.
 fn an_unpark_is_used_up<H: ModelHost>() -> String {
@@ -217,54 +119,6 @@ fn a_sleep_is_dropped<H: ModelHost>() -> String {
 
 /// The models.
 pub const MODELS: &[Model] = &[
-    crate::model!("task::an_aborted_task_ends::an_abort_beside_the_last_run", an_abort_beside_the_last_run,
-        claim: "a task that is aborted before it is run for the last time is not polled, and its handle learns that",
-        size: "2 threads",
-        invariants: [53, 55, 56],
-        must_reach: ["Output", "Aborted"],
-        runs: [rc11(), sc()]),
-    crate::model!("task::an_aborted_task_ends::an_abort_of_a_task_that_waits", an_abort_of_a_task_that_waits,
-        claim: "a task that waits and is aborted ends without an output",
-        size: "1 thread, 1 waker",
-        invariants: [53, 55, 56],
-        must_reach: ["polled 1"],
-        runs: [rc11(), sc()]),
-    crate::model!("task::a_wake_after_the_end_drops_nothing::a_yield_beside_the_end", a_yield_beside_the_end,
-        claim: "a task that yields where nothing is run any more is dropped there, and its handle learns that",
-        size: "2 threads, 1 yield",
-        invariants: [53, 55, 56, 57],
-        must_reach: ["Output, polled 2", "Dropped, polled 1"],
-        runs: [rc11(), sc()]),
-    crate::model!("task::a_wake_after_the_end_drops_nothing::a_yield_in_the_last_run", a_yield_in_the_last_run,
-        claim: "a task that yields in its last run ends there, and leaves nothing to the thread's next task",
-        size: "2 threads, 1 yield",
-        invariants: [53, 55, 56, 57],
-        must_reach: ["Some(Dropped)", "None"],
-        runs: [rc11(), sc()]),
-    crate::model!("task::a_task_is_freed_once::nobody_can_wake_it_after_the_end", nobody_can_wake_it_after_the_end,
-        claim: "a task whose runtime has ended is dropped and freed by the thread that drops the last reference",
-        size: "2 threads, 1 waker",
-        invariants: [53, 56],
-        must_reach: ["dropped by 0", "dropped by 1"],
-        runs: [rc11(), sc()]),
-    crate::model!("task::a_task_is_freed_once::nobody_can_wake_it_any_more", nobody_can_wake_it_any_more,
-        claim: "a task that cannot be woken any more is dropped, and not polled again",
-        size: "2 threads, 1 waker",
-        invariants: [53, 56],
-        must_reach: ["dropped by 0", "dropped by 1"],
-        runs: [rc11(), sc()]),
-    crate::model!("task::an_output_is_taken_or_dropped_once::a_renewed_handle_is_dropped", a_renewed_handle_is_dropped,
-        claim: "a handle that changed its mind before, and is let go while the task ends and its slot is read",
-        size: "2 threads, 2 wakers of the handle's",
-        invariants: [53, 55, 56],
-        must_reach: ["polled 1, wakers [Some(Dropped), Some(Dropped)]", "polled 1, wakers [Some(Dropped), Some(Woken)]"],
-        runs: [rc11(), sc()]),
-    crate::model!("task::no_wake_is_lost::two_wakes_before_one_poll", two_wakes_before_one_poll,
-        claim: "two wake a task before it is polled: that poll sees what both wrote, or there is another",
-        size: "2 threads, 2 wakers",
-        invariants: [53, 54, 55, 56],
-        must_reach: ["Output, polled 1", "Output, polled 2"],
-        runs: [rc11(), sc()]),
     crate::model!("parker::an_unpark_is_remembered_once::it_is_used_up", an_unpark_is_used_up,
         claim: "an unpark, before a park or in its midst, ends that one and no other",
         size: "1 thread, 2 parks",

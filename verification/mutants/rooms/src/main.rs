@@ -51,9 +51,9 @@ fn is_patch_of(step: &Step, source: &str, patches: &str) -> bool {
 
 fn is_in(step: &Step, source: &str) -> bool {
     let is_it = |folder: &str| {
-        step.file == format!("{folder}/{source}.rs") || step.file.starts_with(&format!("{folder}/{source}/"))
+        step.file == format!("{folder}{source}.rs") || step.file.starts_with(&format!("{folder}{source}/"))
     };
-    ["queues", "waits"].into_iter().any(is_it) && step.both.is_none()
+    ["queues/", "waits/", ""].into_iter().any(is_it) && step.both.is_none()
 }
 
 /// The life of the process that tries one: with the room's programs, then with those of the others that have its source.

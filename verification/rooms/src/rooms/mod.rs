@@ -13,6 +13,7 @@ pub mod oneshot;
 pub mod permits;
 pub mod runq;
 pub mod semaphore;
+pub mod task;
 pub mod wait_group;
 pub mod watch;
 
@@ -33,6 +34,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<permits::Permits>(),
     Declared::of::<runq::RunQueues>(),
     Declared::of::<semaphore::Semaphores>(),
+    Declared::of::<task::Tasks>(),
     Declared::of::<wait_group::WaitGroups>(),
     Declared::of::<watch::Watches>(),
 ];
