@@ -26,6 +26,8 @@ fn the_scheduler_answers_as_lists_would() {
         "a turn was asked for",
         "a turn that was asked for was not due",
         "what a turn found that was asked for runs next",
+        "a turn that was asked for looked again soon",
+        "a P was relieved that dispatches nothing",
         "the last to find work left nothing, and woke nobody",
     ]);
     seen.must_have(&[
@@ -121,6 +123,26 @@ mod a_wrong_rule_is_refuted_in_a_dozen_moves {
     #[test]
     fn what_a_turn_finds_that_is_asked_for_waits_behind_the_others() {
         refuted::<{ Wrong::AskedTurnQueuesAll as u8 }>();
+    }
+    #[test]
+    fn a_turn_that_is_asked_for_leaves_the_poller_to_who_looked_a_moment_ago() {
+        refuted::<{ Wrong::AskedTurnLeavesThePoller as u8 }>();
+    }
+    #[test]
+    fn a_p_is_relieved_though_it_dispatches() {
+        refuted::<{ Wrong::RelievesWhoRuns as u8 }>();
+    }
+    #[test]
+    fn a_p_is_relieved_at_each_turn() {
+        refuted::<{ Wrong::RelievesAtEachTurn as u8 }>();
+    }
+    #[test]
+    fn a_p_is_relieved_of_what_runs_next() {
+        refuted::<{ Wrong::RelievesOfRunnext as u8 }>();
+    }
+    #[test]
+    fn a_p_is_relieved_by_one_whose_ring_is_full() {
+        refuted::<{ Wrong::RelievesIntoAFullRing as u8 }>();
     }
     #[test]
     fn runnext_comes_first_however_often_it_did() {

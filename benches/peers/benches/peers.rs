@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main(Programs {
-        plain: Path::new(env!("CARGO_BIN_EXE_contender")),
-        counting: Path::new(env!("CARGO_BIN_EXE_contender-counting")),
-    })
+    cli::main(Programs::new(
+        Path::new(env!("CARGO_BIN_EXE_contender")),
+        Path::new(env!("CARGO_BIN_EXE_contender-counting")),
+    ))
 }

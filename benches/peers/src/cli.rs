@@ -9,20 +9,55 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::OnceLock;
 
-/// The two programs that are a contender.
+/// The programs that are a contender.
 pub struct Programs {
     pub plain: &'static Path,
     pub counting: &'static Path,
+    /// The one in Go, built when it is first needed. `None`: there is no Go.
+    go: OnceLock<Option<PathBuf>>,
 }
 
 impl Programs {
+    pub const fn new(plain: &'static Path, counting: &'static Path) -> Programs {
+        Programs { plain, counting, go: OnceLock::new() }
+    }
+
     pub(crate) fn of(&self, row: &Row) -> &'static Path {
         if row.counting { self.counting } else { self.plain }
     }
+
+    /// Starts `contender`, which then waits for rounds. `None`: it is in Go, and there is none.
+    pub fn start(&self, row: &Row, contender: &Contender) -> Option<Command> {
+        let Some(workload) = contender.in_go else {
+            let mut command = Command::new(self.of(row));
+            command.args([row.name, contender.name]);
+            return Some(command);
+        };
+        let mut command = Command::new(self.go()?);
+        command.args(row.in_go(workload));
+        Some(command)
+    }
+
+    fn go(&self) -> Option<&PathBuf> {
+        let build = || {
+            let program = self.plain.with_file_name("contender-go");
+            let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("go");
+            let built = Command::new("go").args(["build", "-o"]).arg(&program).arg(".").current_dir(sources).output();
+            let why = match built {
+                Ok(built) if built.status.success() => return Some(program),
+                Ok(built) => String::from_utf8_lossy(&built.stderr).into_owned(),
+                Err(error) => error.to_string(),
+            };
+            eprintln!("peers: Go is left out: {why}");
+            None
+        };
+        self.go.get_or_init(build).as_ref()
+    }
 }
 
-/// spinpark beside tokio, smol and may; its run queue beside crossbeam-deque, st3 and concurrent-queue.
+/// spinpark beside tokio, smol, may and, where it is installed, Go; its run queue beside crossbeam-deque, st3 and concurrent-queue.
 ///
 /// Every contender does the same work, in a process of its own. What comes out is counted and summed; a wrong sum ends
 /// the run. In each round all contenders of a row have their turn, in an order of its own, and the first round is not
@@ -34,11 +69,11 @@ impl Programs {
     after_help = "\
 What is printed, for each contender: the median of all rounds, in nanoseconds an operation if nothing else is said; how
 many times the best peer's; the spread (between the first and the third quartile); the least, and how many times the least
-of a peer; then the medians of the row's other figures. A contender with -bare in its name is no peer: it does less. A
+of a peer; then the medians of the row's other figures. How late something was is compared by what 99 of 100 stayed below. A contender with -bare in its name is no peer: it does less. A
 difference smaller than the spread is none. Rounds are short: on a busy machine some of them run undisturbed, so
 compare the least.
 
-One worker thread, but for the rows that end in _2: they have two.
+One worker thread, but for the rows that end in _2 or _8: they have as many.
 
   cargo peers                                     all rows: some minutes
   cargo peers --quick                             only to see that all of them run
@@ -200,7 +235,9 @@ fn measure(
     machine: &Machine,
     said: &mut Said,
 ) -> Result<()> {
-    let contenders: Vec<_> = row.contenders.iter().filter(|contender| arguments.wants(contender)).collect();
+    let is_there = |contender: &&Contender| programs.start(row, contender).is_some();
+    let wanted = row.contenders.iter().filter(|contender| arguments.wants(contender));
+    let contenders: Vec<_> = wanted.filter(is_there).collect();
     if contenders.is_empty() {
         return Ok(());
     }
@@ -215,7 +252,8 @@ fn measure(
 }
 
 fn count(arguments: &Arguments, programs: &Programs, tool: Tool, row: &'static Row, said: &mut Said) {
-    let contenders: Vec<_> = row.contenders.iter().filter(|contender| arguments.wants(contender)).collect();
+    let wanted = row.contenders.iter().filter(|contender| arguments.wants(contender));
+    let contenders: Vec<_> = wanted.filter(|contender| contender.in_go.is_none()).collect();
     if contenders.is_empty() || !row.countable {
         return;
     }

@@ -36,8 +36,9 @@ struct Running {
 
 impl Running {
     fn start(programs: &Programs, row: &Row, contender: &Contender) -> Result<Running> {
-        let mut process = Command::new(programs.of(row))
-            .args([row.name, contender.name])
+        let mut process = programs
+            .start(row, contender)
+            .ok_or("there is no Go")?
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

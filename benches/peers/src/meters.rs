@@ -1,12 +1,13 @@
 //! Processor time, switches, memory: all of the whole process, which is one contender's.
 
 use crate::row::{Sample, Tally};
+use hdrhistogram::Histogram;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::time::{ClockId, clock_gettime};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Nanoseconds of processor time that this process has used.
 pub fn process_cpu() -> u64 {
@@ -67,6 +68,35 @@ impl Watch {
         let mut sample = self.time(tally);
         sample.figures.push((process_cpu() - self.cpu) as f64 / tally.count as f64);
         sample
+    }
+}
+
+/// How late things were, to three digits.
+pub struct Late(Histogram<u64>);
+
+impl Default for Late {
+    fn default() -> Late {
+        const MOST: Duration = Duration::from_secs(60);
+        Late(Histogram::new_with_max(MOST.as_nanos() as u64, 3).expect("three digits of a minute"))
+    }
+}
+
+impl Late {
+    pub fn take(&mut self, late: Duration) {
+        self.0.saturating_record(late.as_nanos() as u64);
+    }
+
+    pub fn add(&mut self, other: &Late) {
+        self.0.add(&other.0).expect("both are of the same size");
+    }
+
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// [`LATE`](crate::row::LATE), in microseconds.
+    pub fn figures(&self) -> [f64; 4] {
+        [0.99, 0.5, 0.999, 1.0].map(|share| self.0.value_at_quantile(share) as f64 / 1e3)
     }
 }
 

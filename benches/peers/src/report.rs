@@ -1,7 +1,7 @@
 //! What is said about what was measured: on the terminal, as Markdown, as JSON.
 
 use crate::drive::{Counts, Result, Series, Tool};
-use crate::row::{CPU, Figure, Row, Side, TIME};
+use crate::row::{CPU, Contender, Figure, LATE, LATE_99, Row, Side, TIME};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::fs;
@@ -93,19 +93,29 @@ impl Table {
     }
 }
 
-/// The lines of a row in the page's one table: one for its first figure, and one for each other but processor time.
+/// The lines of a row in the page's one table: one for its first figure, and one for each other but processor time. How late it was
+/// is one line: what 99 of 100 stayed below, and half of them.
 pub fn lines_of_row(row: &Row, all: &[Series], date: &str) -> Vec<String> {
     let mut lines = Vec::new();
-    for (n, figure) in row.figures.iter().enumerate().filter(|(n, figure)| *n == 0 || **figure != CPU) {
+    let has_line = |figure: &Figure| *figure == LATE_99 || *figure != CPU && !LATE.contains(figure);
+    for (n, figure) in row.figures.iter().enumerate().filter(|(n, figure)| *n == 0 || has_line(figure)) {
+        let half_of = |contender: &Contender| {
+            let series = all.iter().find(|series| *figure == LATE_99 && series.contender.name == contender.name)?;
+            Some(format!(" ({})", number(Summary::of(series.figures.get(n + 1)?).median)))
+        };
         let measured = |series: &&Series| series.figures.len() > n;
         let mut all: Vec<_> = all.iter().filter(measured).map(|s| (s.contender, Summary::of(&s.figures[n]))).collect();
         all.sort_by(|(_, one), (_, other)| one.median.total_cmp(&other.median));
         let of = |side: Side| all.iter().filter(move |(contender, _)| contender.side == side);
         let cell = |side: Side| {
-            let spread =
-                |s: &Summary| if s.spread == 0.0 { String::new() } else { format!(" ± {}", number(s.spread)) };
-            let each = of(side)
-                .map(|(c, s)| format!("{} {}{}", short(c.name), number(s.median), spread(s)).trim_start().to_string());
+            let spread = |contender: &Contender, s: &Summary| match half_of(contender) {
+                Some(half) => half,
+                None if s.spread == 0.0 => String::new(),
+                None => format!(" ± {}", number(s.spread)),
+            };
+            let each = of(side).map(|(c, s)| {
+                format!("{} {}{}", short(c.name), number(s.median), spread(c, s)).trim_start().to_string()
+            });
             each.collect::<Vec<_>>().join(", ")
         };
         let best = |side: Side, of_it: fn(&Summary) -> f64| {
@@ -124,7 +134,11 @@ pub fn lines_of_row(row: &Row, all: &[Series], date: &str) -> Vec<String> {
         lines.push(format!(
             "| {} | {} | {} | {}{floor} | {} | {} | {date} |\n",
             row.name,
-            if *figure == TIME { String::new() } else { unit(figure) },
+            match *figure {
+                TIME => String::new(),
+                LATE_99 => "late, us".into(),
+                _ => unit(figure),
+            },
             cell(Side::Ours),
             cell(Side::Peer),
             ratio(|summary| summary.median),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::AddAssign;
+use std::time::Duration;
 
 /// How many operations were done, and the sum of the numbers they carried.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +38,13 @@ pub struct Figure {
 pub const TIME: Figure = Figure { name: "time", unit: "ns" };
 /// Nanoseconds of processor time, of the whole process, an operation.
 pub const CPU: Figure = Figure { name: "cpu", unit: "ns" };
+/// How late: 99 of 100 were less so. With it go three others of the same events, [`LATE`].
+pub const LATE_99: Figure = Figure { name: "late, 99 of 100", unit: "us" };
+pub const LATE_HALF: Figure = Figure { name: "late, half", unit: "us" };
+pub const LATE_999: Figure = Figure { name: "late, 999 of 1000", unit: "us" };
+pub const LATE_MOST: Figure = Figure { name: "late, most", unit: "us" };
+/// In the order in which [`Late::figures`](crate::meters::Late::figures) has them.
+pub const LATE: &[Figure] = &[LATE_99, LATE_HALF, LATE_999, LATE_MOST];
 
 /// What a contender is given before its first round.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +53,17 @@ pub struct Setup {
     pub workers: usize,
     /// How many tasks, or connections, share the operations of a round.
     pub width: u64,
+    /// What else the workers have to do.
+    pub beside: Option<Hogs>,
+}
+
+/// Two tasks a worker that compute.
+#[derive(Debug, Clone, Copy)]
+pub struct Hogs {
+    /// For so long.
+    pub computes: Duration,
+    /// Then each yields, and computes again. Otherwise it ends, and another is spawned in its place.
+    pub yields: bool,
 }
 
 /// Does as many operations as it is told, and says what came out.
@@ -69,19 +88,27 @@ pub struct Contender {
     pub open: fn(Setup) -> Round,
     /// Does at most so many operations, because it cannot do more.
     pub at_most: u64,
+    /// A program of its own, in Go: which of its workloads. `open` is not called.
+    pub in_go: Option<&'static str>,
 }
 
 impl Contender {
     pub const fn peer(name: &'static str, open: fn(Setup) -> Round) -> Contender {
-        Contender { name, side: Side::Peer, open, at_most: u64::MAX }
+        Contender { name, side: Side::Peer, open, at_most: u64::MAX, in_go: None }
     }
 
     pub const fn ours(name: &'static str, open: fn(Setup) -> Round) -> Contender {
-        Contender { name, side: Side::Ours, open, at_most: u64::MAX }
+        Contender { name, side: Side::Ours, ..Contender::peer(name, open) }
     }
 
     pub const fn floor(name: &'static str, open: fn(Setup) -> Round) -> Contender {
-        Contender { name, side: Side::Floor, open, at_most: u64::MAX }
+        Contender { name, side: Side::Floor, ..Contender::peer(name, open) }
+    }
+
+    /// Go's own runtime.
+    pub const fn go(workload: &'static str) -> Contender {
+        let open = |_| -> Round { unreachable!("it is another program") };
+        Contender { in_go: Some(workload), ..Contender::peer("Go", open) }
     }
 
     pub const fn at_most(self, operations: u64) -> Contender {
@@ -130,6 +157,14 @@ impl fmt::Display for Wrong {
 }
 
 impl Row {
+    /// What a contender in Go is started with.
+    pub fn in_go(&self, workload: &str) -> [String; 5] {
+        let Setup { workers, width, beside } = self.setup;
+        let micros = beside.map_or(0, |hogs| hogs.computes.as_micros());
+        let how = if beside.is_some_and(|hogs| hogs.yields) { "yields" } else { "ends" };
+        [workload.into(), workers.to_string(), width.to_string(), micros.to_string(), how.into()]
+    }
+
     /// How many operations `contender` is asked for.
     pub fn operations(&self, contender: &Contender, quick: bool) -> u64 {
         if quick { self.quick } else { self.full }.min(contender.at_most)

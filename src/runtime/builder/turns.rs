@@ -15,7 +15,8 @@ impl Builder {
 
     /// And where tasks run for long, the global queue, timers and sockets have such a turn about once in this time: after one task at the
     /// soonest, and when short tasks turn long after 5 ms and a task. So a round trip over TCP beside tasks that compute for a
-    /// millisecond and yield takes about two, not 120. Turns by count stay as they are. Default 200 us; 0: by count alone, as in Go, and
+    /// millisecond and yield takes about two, not 120. In such a turn a thread also takes tasks from one that has begun none since the
+    /// turn before: it computes, or the system does not let it run. Turns by count stay as they are. Default 200 us; 0: by count alone, as in Go, and
     /// as on a [`deterministic`](Builder::deterministic) runtime always. With `global_every(0)` there is no turn at all.
     ///
     /// ```
@@ -30,9 +31,9 @@ impl Builder {
         self
     }
 
-    /// How long Ps that all have work leave the sockets alone: then one looks, at the [global queue's turn](Builder::global_every).
-    /// A P without work looks at once. Default 1 ms; 0: at each turn. A smaller value does not help: a thread busy with fresh
-    /// socket events never gets round to stealing older tasks.
+    /// How long Ps that all have work leave the sockets alone at the [global queue's turn](Builder::global_every) by count: then one
+    /// looks. A P without work looks at once, and one whose turn is one [by time](Builder::turn_every) too. Default 1 ms; 0: at each turn.
+    /// A smaller value does not help: a thread busy with fresh socket events never gets round to stealing older tasks.
     pub fn peek_every(mut self, time: Duration) -> Self {
         self.config.peek_every = duration::nanos(time);
         self

@@ -3,6 +3,7 @@
 use crate::spec::hands::Slept;
 use crate::spec::model::{At, Model, Watched};
 use crate::spec::moves::{Activity, Ev, Item, What, Who};
+use crate::spec::wrong::Wrong;
 use spinpark_kernel::host::NEVER;
 use spinpark_kernel::host::Nanos;
 use spinpark_kernel::protocol::sysmon::{CALM, SLICE};
@@ -93,12 +94,15 @@ impl Model {
         self.elsewhere.timers.extract_if(.., |(when, _)| *when <= now).map(|(_, g)| g).collect()
     }
 
-    /// What the poller reports to an M that does not wait. `None`: no M is to look.
-    pub(super) fn peek(&mut self) -> Option<Vec<u64>> {
+    /// What the poller reports to an M that does not wait. `None`: no M is to look. At a turn that is `asked` for it may have been
+    /// looked at a moment ago.
+    pub(super) fn peek(&mut self, asked: bool) -> Option<Vec<u64>> {
         if !self.elsewhere.is_awaited || self.elsewhere.polls.is_some() {
             return None;
         }
-        if self.now.saturating_sub(self.elsewhere.since) < self.numbers.peek_every {
+        let is_soon = self.now.saturating_sub(self.elsewhere.since) < self.numbers.peek_every;
+        self.seen.note_if(is_soon && asked, "a turn that was asked for looked again soon");
+        if is_soon && (!asked || self.is(Wrong::AskedTurnLeavesThePoller)) {
             self.seen.note("who would look into the poller left it at what was seen a moment ago");
             return None;
         }
@@ -227,7 +231,7 @@ impl Model {
             return self.wakep();
         }
         let mut gs = if self.has_arrived() { self.give(None) } else { Vec::new() };
-        gs.extend(self.peek().into_iter().flatten());
+        gs.extend(self.peek(false).into_iter().flatten());
         if !gs.is_empty() {
             self.seen.note("the monitor looked for who is busy");
             self.queue_all(gs);

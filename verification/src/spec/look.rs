@@ -170,7 +170,7 @@ impl Model {
     fn take(&mut self, looker: &mut Looker, from: Source) -> Option<(Item, bool)> {
         let p = looker.p;
         let item = match from {
-            Source::GlobalTurn => self.take_turn(*looker),
+            Source::GlobalTurn => self.take_turn(looker),
             Source::Local => return self.take_local(p),
             Source::Global => self.take_share(p, 0),
             Source::Extra => self.take_arrived(p),
@@ -248,14 +248,8 @@ impl Model {
 
     /// From the others, in an order that is drawn: half of a ring; in the last pass `runnext`, if the ring is empty.
     fn steal(&mut self, looker: &mut Looker) -> Option<Item> {
-        if !looker.spins {
-            let is_enough = self.spinning_ms >= Config::default().spinning_at_most;
-            if is_enough || 2 * self.spinning_ms >= self.procs - self.idle.len() {
-                self.seen.note("enough look already");
-                return None;
-            }
-            self.events.push(Ev::Spinning(looker.m));
-            (self.spinning_ms, self.wants_spinning_m, looker.spins) = (self.spinning_ms + 1, false, true);
+        if !self.may_steal(looker) {
+            return None;
         }
         for pass in 1..=self.numbers.steal_passes {
             let is_last = pass == self.numbers.steal_passes || self.is(Wrong::StealsRunnextAtOnce);
@@ -263,10 +257,7 @@ impl Model {
                 if victim == looker.p || self.idle.contains(&victim) {
                     continue;
                 }
-                if let Some((item, gs)) = self.steal_from(victim, looker.p, is_last) {
-                    self.events.push(Ev::Stole { m: looker.m, p: looker.p, victim, gs });
-                    self.ps[looker.p].counts(false);
-                    self.ps[looker.p].inherited = 0;
+                if let Some(item) = self.steal_from(looker, victim, is_last) {
                     return Some(item);
                 }
             }
@@ -274,21 +265,39 @@ impl Model {
         None
     }
 
-    /// What it runs, and how many it has taken.
-    fn steal_from(&mut self, victim: usize, thief: usize, is_last: bool) -> Option<(Item, usize)> {
+    pub(super) fn may_steal(&mut self, looker: &mut Looker) -> bool {
+        if !looker.spins {
+            let is_enough = self.spinning_ms >= Config::default().spinning_at_most;
+            if is_enough || 2 * self.spinning_ms >= self.procs - self.idle.len() {
+                self.seen.note("enough look already");
+                return false;
+            }
+            self.events.push(Ev::Spinning(looker.m));
+            (self.spinning_ms, self.wants_spinning_m, looker.spins) = (self.spinning_ms + 1, false, true);
+        }
+        true
+    }
+
+    /// What it runs.
+    pub(super) fn steal_from(&mut self, looker: &Looker, victim: usize, and_next: bool) -> Option<Item> {
+        let Looker { m, p, .. } = *looker;
         let waiting = self.ps[victim].ring.len();
         let half =
             if self.is(Wrong::StealsHalfRoundedDown) { (waiting / 2).max(waiting.min(1)) } else { waiting.div_ceil(2) };
         let mut stolen: VecDeque<Item> = self.ps[victim].ring.drain(..half).collect();
-        let to_run = if self.is(Wrong::RunsTheLastItStole) { stolen.pop_back() } else { stolen.pop_front() };
+        let from_ring = if self.is(Wrong::RunsTheLastItStole) { stolen.pop_back() } else { stolen.pop_front() };
         self.seen.note_if(!stolen.is_empty(), "several were stolen");
-        self.ps[thief].ring.extend(stolen);
-        if to_run.is_some() || !is_last {
-            return to_run.map(|item| (item, half));
-        }
-        let next = self.ps[victim].next.take();
-        self.seen.note_if(next.is_some(), "runnext was stolen");
-        next.map(|item| (item, 1))
+        self.ps[p].ring.extend(stolen);
+        let (item, gs) = match from_ring {
+            Some(item) => (item, half),
+            None if and_next => (self.ps[victim].next.take()?, 1),
+            None => return None,
+        };
+        self.seen.note_if(from_ring.is_none(), "runnext was stolen");
+        self.events.push(Ev::Stole { m, p, victim, gs });
+        self.ps[p].counts(false);
+        self.ps[p].inherited = 0;
+        Some(item)
     }
 
     /// From a drawn P on, in steps of a drawn length that meets each P once.

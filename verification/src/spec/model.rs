@@ -80,12 +80,14 @@ pub enum Theme {
     World,
     /// Timers run, sockets are waited for.
     Elsewhere,
+    /// Turns of the global queue are asked for.
+    Turns,
 }
 
 impl Theme {
     /// All of them.
-    pub const ALL: [Theme; 6] =
-        [Theme::Everything, Theme::Queues, Theme::Calls, Theme::Waits, Theme::World, Theme::Elsewhere];
+    pub const ALL: [Theme; 7] =
+        [Theme::Everything, Theme::Queues, Theme::Calls, Theme::Waits, Theme::World, Theme::Elsewhere, Theme::Turns];
 }
 
 /// A P.
@@ -97,6 +99,8 @@ pub(super) struct P {
     pub(super) inherited: u32,
     /// Was the last G that it dispatched the global queue's, or the source's?
     pub(super) was_global: bool,
+    /// Another P, and its dispatches at the last turn that was asked for.
+    pub(super) watched: (usize, u32),
     /// Only with a rule that is wrong.
     pub(super) is_asked_for_ever: bool,
     pub(super) skips_a_turn: bool,

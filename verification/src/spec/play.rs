@@ -277,6 +277,8 @@ impl Model {
             What::GoOn(_) => return 12,
             What::Next(_) => return 6,
             What::NextLocal(_) => return 3,
+            What::NextTurn(_) if self.theme == Theme::Turns => return 24,
+            What::Ready(_) | What::GoYield(_) if self.theme == Theme::Turns => return 12,
             What::NextTurn(_) => return 1,
             What::Exit(_) => return 3,
             What::Start(_) => return 6,

@@ -18,7 +18,7 @@ impl Model {
         is_by_count && !p.skips_a_turn || asks && (!p.was_global || self.is(Wrong::TwoAskedTurnsInARow))
     }
 
-    pub(super) fn take_turn(&mut self, looker: Looker) -> Option<Item> {
+    pub(super) fn take_turn(&mut self, looker: &mut Looker) -> Option<Item> {
         let p = looker.p;
         if !self.is_globals_turn(p, looker.asks) {
             self.ps[p].skips_a_turn &= !self.is_by_count(p);
@@ -35,7 +35,28 @@ impl Model {
         let waiting = self.ps[p].len();
         let shared = self.take_share(p, waiting);
         self.seen.note_if(shared.is_some() && waiting > 0, "a share was taken in turn, into a ring that held some");
-        shared
+        if shared.is_none() && (looker.asks || self.is(Wrong::RelievesAtEachTurn)) {
+            self.relieve(looker)
+        } else {
+            shared
+        }
+    }
+
+    /// A P that has dispatched nothing since the last turn that was asked for is stolen from. One P is looked at in each.
+    fn relieve(&mut self, looker: &mut Looker) -> Option<Item> {
+        let p = looker.p;
+        let (watched, was) = self.ps[p].watched;
+        let victim = watched % self.procs;
+        let next = (1..=self.procs).map(|n| (victim + n) % self.procs).find(|&other| other != p)?;
+        self.ps[p].watched = (next, self.ps[next].dispatches);
+        let has_run = (victim, self.ps[victim].dispatches) != (watched, was) && !self.is(Wrong::RelievesWhoRuns);
+        let is_full = self.ps[p].len() > self.numbers.ring() / 2 && !self.is(Wrong::RelievesIntoAFullRing);
+        if victim == p || has_run || self.idle.contains(&victim) || is_full || !self.may_steal(looker) {
+            return None;
+        }
+        let item = self.steal_from(looker, victim, self.is(Wrong::RelievesOfRunnext))?;
+        self.seen.note("a P was relieved that dispatches nothing");
+        Some(item)
     }
 
     /// What the source gives at once goes into the ring; the first runs next if the turn was asked for, and anything may overtake.
@@ -48,7 +69,7 @@ impl Model {
             any |= !gs.is_empty();
             self.put_all(p, gs, may_overtake);
         }
-        if let Some(gs) = self.peek() {
+        if let Some(gs) = self.peek(asks) {
             let next = may_overtake && !any;
             any |= !gs.is_empty();
             self.put_all(p, gs, next);

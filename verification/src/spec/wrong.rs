@@ -22,6 +22,16 @@ pub enum Wrong {
     AskedTurnReplacesTheNext,
     /// What a turn finds that is asked for waits behind what runs for long.
     AskedTurnQueuesAll,
+    /// A turn that is asked for does not look into the poller if an M did a moment ago.
+    AskedTurnLeavesThePoller,
+    /// A P gives half of its ring to one that looks, though it dispatches.
+    RelievesWhoRuns,
+    /// A P that dispatches nothing is relieved at turns by count too, which may be microseconds apart.
+    RelievesAtEachTurn,
+    /// A P that dispatches nothing gives what is to run next too.
+    RelievesOfRunnext,
+    /// A P that dispatches nothing gives to one whose own ring is more than half full.
+    RelievesIntoAFullRing,
     /// `runnext` comes first, however often it did. (Go's.)
     RunnextWithoutBound,
     /// A share of the global queue may be more than half a ring.
@@ -74,7 +84,7 @@ pub enum Wrong {
 
 impl Wrong {
     /// All of them.
-    pub const ALL: [Wrong; 33] = [
+    pub const ALL: [Wrong; 38] = [
         Wrong::StealsHalfRoundedDown,
         Wrong::RunsTheLastItStole,
         Wrong::StealsRunnextAtOnce,
@@ -84,6 +94,11 @@ impl Wrong {
         Wrong::AskedTurnStaysAskedFor,
         Wrong::AskedTurnReplacesTheNext,
         Wrong::AskedTurnQueuesAll,
+        Wrong::AskedTurnLeavesThePoller,
+        Wrong::RelievesWhoRuns,
+        Wrong::RelievesAtEachTurn,
+        Wrong::RelievesOfRunnext,
+        Wrong::RelievesIntoAFullRing,
         Wrong::RunnextWithoutBound,
         Wrong::ShareWithoutBound,
         Wrong::WakesWhoSleepsLongest,

@@ -8,11 +8,11 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// What is computed between two events takes about so long.
-const BETWEEN: Duration = Duration::from_micros(5);
+pub(crate) const BETWEEN: Duration = Duration::from_micros(5);
 
 pub(crate) fn open<T: Tasks>(setup: Setup) -> Round {
     T::start(setup.workers);
-    let work = Work::measure();
+    let work = Work::measure(BETWEEN);
     Box::new(move |n| {
         let alone = work.alone(n);
         T::run(async move {
@@ -42,7 +42,7 @@ pub(crate) struct Work {
 
 impl Work {
     /// One that takes as long as it should, on this machine.
-    pub(crate) fn measure() -> Work {
+    pub(crate) fn measure(of: Duration) -> Work {
         let sample = Work { steps: 10_000 };
         let time = |_| {
             let start = Instant::now();
@@ -50,7 +50,7 @@ impl Work {
             start.elapsed()
         };
         let least = (0..100).map(time).min().expect("some");
-        Work { steps: sample.steps * BETWEEN.as_nanos() as u64 / least.as_nanos() as u64 }
+        Work { steps: sample.steps * of.as_nanos() as u64 / least.as_nanos() as u64 }
     }
 
     pub(crate) fn compute(self) {

@@ -26,7 +26,8 @@ pub(crate) fn open<T: Sockets>(setup: Setup) -> Round {
     Box::new(move |n| T::run(round::<T>(setup.width, n / setup.width)))
 }
 
-async fn round<T: Sockets>(width: u64, each: u64) -> crate::row::Sample {
+/// So many connections to servers that send back what they read.
+pub(crate) async fn connect<T: Sockets>(width: u64) -> Vec<T::Stream> {
     let (listener, address) = T::listen().await;
     let server = T::spawn(async move {
         for _ in 0..width {
@@ -44,6 +45,11 @@ async fn round<T: Sockets>(width: u64, each: u64) -> crate::row::Sample {
         streams.push(T::connect(address).await);
     }
     T::join(server).await;
+    streams
+}
+
+async fn round<T: Sockets>(width: u64, each: u64) -> crate::row::Sample {
+    let streams = connect::<T>(width).await;
     // All are connected: now by the clock.
     let watch = Watch::start();
     let client = |mut stream: T::Stream| {

@@ -1,6 +1,6 @@
 //! A runtime that has nothing to do: what it uses, and how soon it starts what comes from outside.
 
-use crate::meters::{process_cpu, quantile, thread_cpu};
+use crate::meters::{Late, process_cpu, thread_cpu};
 use crate::parts::Countdown;
 use crate::row::{Round, Sample, Setup, Tally};
 use crate::tasks::Tasks;
@@ -34,18 +34,16 @@ impl Call {
 pub(crate) fn call(n: u64, spawn: impl Fn(Call)) -> Sample {
     let (answer, answers) = channel();
     let mut sum = 0;
-    let mut late = Vec::with_capacity(n as usize);
+    let mut late = Late::default();
     for number in 0..n {
         thread::sleep(PAUSE);
         let answer = answer.clone();
         spawn(Call { number, answer, made: Instant::now() });
         let (number, time) = answers.recv().expect("an answer");
         sum += number;
-        late.push(time.as_nanos() as f64 / 1e3);
+        late.take(time);
     }
-    late.sort_by(f64::total_cmp);
-    let tally = Tally { count: late.len() as u64, sum };
-    Sample { tally, figures: vec![quantile(&late, 0.5), quantile(&late, 0.99)] }
+    Sample { tally: Tally { count: late.count(), sum }, figures: late.figures().into() }
 }
 
 /// `n` tasks, and as many milliseconds of rest.

@@ -1,6 +1,6 @@
 //! Little to do: what it costs to wake up, and to go back to sleep.
 
-use crate::meters::{process_cpu, process_switches, quantile, thread_cpu, thread_switches};
+use crate::meters::{Late, process_cpu, process_switches, thread_cpu, thread_switches};
 use crate::row::{Round, Sample, Setup, Tally, sum_below};
 use crate::tasks::Tasks;
 use std::thread::{self, JoinHandle};
@@ -90,12 +90,12 @@ impl Start {
 #[derive(Default)]
 pub(crate) struct Received {
     sum: u64,
-    late: Vec<f64>,
+    late: Late,
 }
 
 impl Received {
     pub(crate) fn take(&mut self, (number, sent): Message) {
-        self.late.push(sent.elapsed().as_nanos() as f64 / 1e3);
+        self.late.take(sent.elapsed());
         self.sum += number;
     }
 
@@ -105,18 +105,11 @@ impl Received {
         sample
     }
 
-    pub(crate) fn since(mut self, start: Start, alone: Alone) -> Sample {
+    pub(crate) fn since(self, start: Start, alone: Alone) -> Sample {
         let (cpu, switches) = (process_cpu() - start.cpu, process_switches() - start.switches);
-        let count = self.late.len() as f64;
-        self.late.sort_by(f64::total_cmp);
-        Sample {
-            tally: Tally { count: self.late.len() as u64, sum: self.sum },
-            figures: vec![
-                cpu as f64 / count - alone.cpu,
-                switches as f64 / count - alone.switches,
-                quantile(&self.late, 0.5),
-                quantile(&self.late, 0.99),
-            ],
-        }
+        let count = self.late.count() as f64;
+        let mut figures = vec![cpu as f64 / count - alone.cpu, switches as f64 / count - alone.switches];
+        figures.extend(self.late.figures());
+        Sample { tally: Tally { count: self.late.count(), sum: self.sum }, figures }
     }
 }

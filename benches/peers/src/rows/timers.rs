@@ -1,9 +1,8 @@
 //! Sleeps: such as are never slept, and such as are.
 
-use crate::meters::{Watch, quantile};
+use crate::meters::{Late, Watch};
 use crate::row::{Round, Sample, Setup, Tally, sum_below};
 use crate::tasks::Tasks;
-use fastrand::Rng;
 use futures_lite::future::poll_once;
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -31,10 +30,9 @@ pub(crate) fn cancel<T: Tasks>(setup: Setup) -> Round {
     })
 }
 
-/// 1 to 10 ms. The same in every round, and for every contender.
+/// 1 to 10 ms. The same in every round, and for every contender: go/main.go has them too.
 pub(crate) fn times(n: u64) -> impl Iterator<Item = Duration> {
-    let mut random = Rng::with_seed(7);
-    (0..n).map(move |_| Duration::from_micros(random.u64(1_000..10_000)))
+    (0..n).map(|i| Duration::from_micros(1_000 + i * 7_919 % 9_000))
 }
 
 /// The microseconds that all slept.
@@ -69,11 +67,12 @@ pub(crate) fn sleep<T: Tasks>(setup: Setup) -> Round {
 pub(crate) fn lateness(watch: Watch, slept: &[(Duration, Duration)]) -> Sample {
     let sum = slept.iter().map(|(asked, _)| asked.as_micros() as u64).sum();
     let cpu = watch.time_and_cpu(Tally { count: slept.len() as u64, sum });
-    let late = |(asked, found): &(Duration, Duration)| {
+    let mut late = Late::default();
+    for (asked, found) in slept {
         assert!(found >= asked, "it slept {found:?}, not {asked:?}");
-        (*found - *asked).as_nanos() as f64 / 1e3
-    };
-    let mut late: Vec<f64> = slept.iter().map(late).collect();
-    late.sort_by(f64::total_cmp);
-    Sample { figures: vec![cpu.figures[1], quantile(&late, 0.5), quantile(&late, 0.99)], ..cpu }
+        late.take(*found - *asked);
+    }
+    let mut figures = vec![cpu.figures[1]];
+    figures.extend(late.figures());
+    Sample { figures, ..cpu }
 }

@@ -104,7 +104,7 @@ impl<H: Host, const BITS: u32> LocalQueue<H, BITS> {
         core::iter::from_fn(|| self.runnext.take().or_else(|| self.ring.get()))
     }
 
-    /// Takes half of the ring into `mine`, the thief's own and empty; returns the oldest, to be run, and how many it took,
+    /// Takes half of the ring into `mine`, the thief's own and half empty at least; returns the oldest, to be run, and how many it took,
     /// that one included. With `and_next`, `runnext` too is taken when the ring is empty, after `back_off` gave its owner time to run
     /// it.
     pub fn steal_some(&self, mine: &Self, and_next: bool, back_off: impl FnOnce()) -> Option<(G, usize)> {

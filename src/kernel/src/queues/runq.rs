@@ -159,10 +159,10 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     }
 
     /// Takes the older half, rounded up. The oldest is for the thief to run; the rest goes into `mine`, which must be
-    /// the caller's own, and empty. Returns the oldest, and how many it took, that one included. `None`: there was nothing.
+    /// the caller's own, and half empty at least. Returns the oldest, and how many it took, that one included. `None`: there was nothing.
     ///
     /// # Panics
-    /// If `mine` was not empty and overflows.
+    /// If `mine` overflows, in a debug build.
     pub fn steal_some(&self, mine: &Self) -> Option<(G, usize)> {
         // Relaxed: `mine` is ours to fill.
         let my_tail = mine.tail.load(Relaxed);
@@ -181,7 +181,7 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
             }
             let n = n - n / 2;
             // Acquire: `consume`, owner's half, in the thief's own ring. Earlier thieves' reads of its slots come before
-            // our writes to them. `get` found the ring empty with a Relaxed load, which orders nothing.
+            // our writes to them. `get` reads the head with a Relaxed load, which orders nothing.
             let my_head = mine.head.load(Acquire);
             // Relaxed: `publish` brought it; if a later put wrote here, the exchange fails.
             let first = self.slot(head).load(Relaxed);

@@ -48,7 +48,8 @@ pub struct Config {
     pub slice: Nanos,
     /// A P that always finds a G looks into the poller at the global queue's turn, but only if no M was in it for so long, in
     /// nanoseconds. If it looked at each turn it would never come to steal: the Gs of a P whose thread the system has set aside would
-    /// wait until that goes on, while it takes what has become ready since. Default 1 ms; 0: at each turn. (In Go only the monitor
+    /// wait until that goes on, while it takes what has become ready since. Default 1 ms; 0: at each turn. A turn that the
+    /// embedder [asks for](crate::sched::Sched::next_turn) looks in any case, and may steal from such a P. (In Go only the monitor
     /// looks beside busy Ps, after 10 ms, as here too.)
     pub peek_every: Nanos,
     /// For how long an M sleeps, in nanoseconds, before it is ended; one always stays. Needs the monitor. Default 10 s;

@@ -89,29 +89,57 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     /// Go: `stealWork`.
     fn steal(&self, worker: &mut Worker) -> Option<G> {
-        if worker.token.is_none() {
-            if !self.spinning.may_spin(self.procs(), self.idle_mask.npidle(), self.config.spinning_at_most) {
-                return None;
-            }
-            self.observer.event(Event::Spinning { m: worker.m });
-            worker.token = Some(self.spinning.become_spinning());
+        if !self.may_steal(worker) {
+            return None;
         }
-        let mine = self.queue(worker);
         for pass in 1..=self.config.steal_passes {
             let is_last = pass == self.config.steal_passes;
             for victim in random_order(self.procs(), H::choose) {
                 if victim == worker.p.id().index() || self.idle_mask.is_idle(PId(victim as u32)) {
                     continue;
                 }
-                if let Some((g, gs)) = self.ps[victim].queue.steal_some(mine, is_last, H::relax) {
-                    self.dispatch(worker.p.id(), Turn::from_ring);
-                    let (m, p, victim) = (worker.m, worker.p.id(), PId(victim as u32));
-                    self.observer.event(Event::Stole { m, p, victim, gs });
+                if let Some(g) = self.steal_from(worker, victim, is_last) {
                     return Some(g);
                 }
             }
         }
         None
+    }
+
+    /// An M that steals counts as spinning, unless enough others do: they will come to it.
+    fn may_steal(&self, worker: &mut Worker) -> bool {
+        if worker.token.is_none() {
+            if !self.spinning.may_spin(self.procs(), self.idle_mask.npidle(), self.config.spinning_at_most) {
+                return false;
+            }
+            self.observer.event(Event::Spinning { m: worker.m });
+            worker.token = Some(self.spinning.become_spinning());
+        }
+        true
+    }
+
+    fn steal_from(&self, worker: &Worker, victim: usize, and_next: bool) -> Option<G> {
+        let (g, gs) = self.ps[victim].queue.steal_some(self.queue(worker), and_next, H::relax)?;
+        self.dispatch(worker.p.id(), Turn::from_ring);
+        self.observer.event(Event::Stole { m: worker.m, p: worker.p.id(), victim: PId(victim as u32), gs });
+        Some(g)
+    }
+
+    /// At a turn that is asked for: steals from a P that has dispatched nothing since the one before, though its ring holds Gs. Its G
+    /// computes for long, or the system does not let its thread run. Each such turn looks at one P; its own ring is half empty at least.
+    fn relieve(&self, worker: &mut Worker) -> Option<G> {
+        let (me, procs) = (worker.p.id(), self.procs());
+        // Relaxed: a number that changes.
+        let see = |p: usize| u64::from(self.ps[p].turn.load(Relaxed).dispatches()) << 32 | p as u64;
+        // Relaxed: written by the owner of the P, which is us.
+        let seen = self.proc(me).watched.load(Relaxed);
+        let victim = seen as u32 as usize % procs;
+        let next = (1..=procs).map(|n| (victim + n) % procs).find(|&p| p != me.index())?;
+        // Relaxed: as above.
+        self.proc(me).watched.store(see(next), Relaxed);
+        let is_stuck = victim != me.index() && see(victim) == seen && !self.idle_mask.is_idle(PId(victim as u32));
+        let may = is_stuck && self.queue(worker).len() <= self.config.ring / 2 && self.may_steal(worker);
+        may.then(|| self.steal_from(worker, victim, false)).flatten()
     }
 
     /// By count; or the embedder asks for a turn, and the last dispatch was none of the global queue's.
@@ -146,6 +174,7 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
             Source::GlobalTurn => {
                 self.take_turn(worker);
                 match self.global_len.peek() {
+                    0 if worker.asks_turn => self.relieve(worker),
                     0 => None,
                     _ => {
                         let waiting = self.queue(worker).len();

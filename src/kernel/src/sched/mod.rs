@@ -160,9 +160,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
         }
     }
 
-    /// The same, at a turn of the global queue, sources and poller, which the embedder asks for: Gs run for long under this P, so that
-    /// [`global_every`](config::Config::global_every) dispatches would take too long. The turns by count stay where they are. After a G
-    /// from the global queue it is not heeded, so that of three dispatches in a row one is of a G of the P's own, if it has any.
+    /// The same, at a turn that the embedder asks for, as Gs run for long. Turns by count stay where they are. This one looks into the
+    /// poller even if an M did a moment ago; if the global queue is empty, it steals from a P that has dispatched nothing since this P's
+    /// last such turn, one P each time. After a G from the global queue it is not heeded: of three dispatches one is of the P's own Gs.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc.in")); fn main() { on_an_m(|sched, mut worker| {

@@ -112,11 +112,11 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// What sources have and, if no M has asked it for some time, the poller reports; without waiting.
-    fn look_around(self: &Arc<Self>, p: Option<PId>, put: &mut dyn FnMut(G)) {
+    fn look_around(self: &Arc<Self>, p: Option<PId>, asked: bool, put: &mut dyn FnMut(G)) {
         self.sources.iter().filter(|source| source.has_work()).for_each(|source| source.take(p, put));
         let every = self.config.peek_every;
         let is_due = |since| H::now().saturating_sub(since) >= every;
-        if self.poller.is_awaited() && (every == 0 || self.netpoll.neglected_since().is_some_and(is_due)) {
+        if self.poller.is_awaited() && (every == 0 || asked || self.netpoll.neglected_since().is_some_and(is_due)) {
             self.netpoll.peek(self, H::now, || self.poller.peek(put));
         }
     }
@@ -125,7 +125,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// runs next, as if a G had readied it: those in the ring run for long.
     pub(crate) fn take_turn(self: &Arc<Self>, worker: &Worker) {
         let mut any = false;
-        self.look_around(Some(worker.p.id()), &mut |g| {
+        self.look_around(Some(worker.p.id()), worker.asks_turn, &mut |g| {
             let next = worker.asks_turn && !any && self.config.inherit_at_most > 0;
             any = true;
             self.observer.event(Event::Queued { p: Some(worker.p.id()), g: &g, next });
@@ -162,7 +162,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         // Every P is busy; or there is no M: all there may be wait with their Gs, perhaps for this.
         self.central(|c| c.monitor_takes = true);
         let mut ready = Vec::new();
-        self.look_around(None, &mut |g| ready.push(g));
+        self.look_around(None, false, &mut |g| ready.push(g));
         let is_any = !ready.is_empty();
         self.central(|c| {
             c.monitor_takes = false;

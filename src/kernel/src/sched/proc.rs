@@ -19,6 +19,8 @@ pub(crate) struct Proc<H: Host> {
     pub(crate) turn: Atomic<H, Turn>,
     /// Preemption of its G is requested.
     pub(super) preempt: Atomic<H, bool>,
+    /// Another P, and its dispatches when that was last looked at: `relieve`. The owner's.
+    pub(super) watched: Atomic<H, u64>,
 }
 
 impl<H: Host> Proc<H> {
@@ -28,6 +30,7 @@ impl<H: Host> Proc<H> {
             syscall_word: SyscallWord::new(p),
             turn: Atomic::new(Turn::default()),
             preempt: Atomic::new(false),
+            watched: Atomic::new(0),
         }
     }
 

@@ -245,7 +245,7 @@ pub(crate) fn sparse(setup: Setup) -> Round {
 /// may's channel has no bound; a semaphore gives it one.
 pub(crate) fn busy(setup: Setup) -> Round {
     start(setup, 1000);
-    let work = busy::Work::measure();
+    let work = busy::Work::measure(busy::BETWEEN);
     Box::new(move |n| {
         let alone = work.alone(n);
         run(move || {

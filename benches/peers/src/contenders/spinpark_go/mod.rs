@@ -2,6 +2,7 @@
 //! calls that wait.
 
 pub(crate) mod spawns;
+pub(crate) mod tails;
 
 use crate::contenders::spinpark::Spinpark;
 use crate::meters::Watch;
@@ -98,7 +99,8 @@ pub(crate) fn echo(setup: Setup) -> Round {
     Box::new(move |n| run(move || echo_round(setup.width, n / setup.width)))
 }
 
-fn echo_round(width: u64, each: u64) -> Sample {
+/// So many connections to goroutines that send back what they read.
+fn connect(width: u64) -> Vec<<Spinpark as Sockets>::Stream> {
     let (listener, address) = wait(Spinpark::listen());
     let server = go(move || {
         for _ in 0..width {
@@ -113,6 +115,11 @@ fn echo_round(width: u64, each: u64) -> Sample {
     });
     let streams: Vec<_> = (0..width).map(|_| wait(Spinpark::connect(address))).collect();
     join(server);
+    streams
+}
+
+fn echo_round(width: u64, each: u64) -> Sample {
+    let streams = connect(width);
     let watch = Watch::start();
     let client = |mut stream| {
         go(move || {
@@ -190,7 +197,7 @@ pub(crate) fn sparse(setup: Setup) -> Round {
 
 pub(crate) fn busy(setup: Setup) -> Round {
     Spinpark::start(setup.workers);
-    let work = busy::Work::measure();
+    let work = busy::Work::measure(busy::BETWEEN);
     Box::new(move |n| {
         let alone = work.alone(n);
         run(move || {

@@ -4,19 +4,14 @@ use super::*;
 use crate::rows::{busy, idle, memory, sparse, spawns};
 
 /// What is asked of messages that are rare.
-const MESSAGES: &[Figure] = &[
-    CPU,
-    Figure { name: "switches", unit: "" },
-    Figure { name: "late, half", unit: "us" },
-    Figure { name: "late, 99 of 100", unit: "us" },
-];
+const MESSAGES: &[Figure] = &[CPU, Figure { name: "switches", unit: "" }, LATE_99, LATE_HALF, LATE_999, LATE_MOST];
 
 const WAKE: Row = Row {
     operation: "a task from outside",
     full: 100,
     quick: 10,
     at_most_rounds: 9,
-    figures: &[Figure { name: "half", unit: "us" }, Figure { name: "99 of 100", unit: "us" }],
+    figures: LATE,
     tally: spawns::tally,
     contenders: contenders!(
         idle::wake,

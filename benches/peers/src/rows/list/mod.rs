@@ -17,6 +17,7 @@ mod idle;
 mod queues;
 mod sockets;
 mod spawns;
+mod tails;
 mod timers;
 mod turns;
 
@@ -25,17 +26,20 @@ use crate::contenders::smol::Smol;
 use crate::contenders::spinpark::Spinpark;
 use crate::contenders::spinpark_go as goroutines;
 use crate::contenders::tokio::Tokio;
-use crate::row::{CPU, Contender, Figure, Row, Setup, TIME};
+use crate::row::{CPU, Contender, Figure, Hogs, LATE, LATE_99, LATE_999, LATE_HALF, LATE_MOST, Row, Setup, TIME};
 use crate::rows::yields;
 
 /// All rows, in the order in which they are measured.
 pub fn all() -> impl Iterator<Item = &'static Row> {
-    let groups = [queues::ROWS, turns::ROWS, spawns::ROWS, calls::ROWS, timers::ROWS, sockets::ROWS, idle::ROWS];
+    let groups =
+        [queues::ROWS, turns::ROWS, spawns::ROWS, calls::ROWS, timers::ROWS, sockets::ROWS, tails::ROWS, idle::ROWS];
     groups.into_iter().flatten()
 }
 
-const ONE: Setup = Setup { workers: 1, width: 1 };
-const TWO: Setup = Setup { workers: 2, width: 1 };
+const ONE: Setup = Setup { workers: 1, width: 1, beside: None };
+const TWO: Setup = Setup { workers: 2, ..ONE };
+/// More than there are processors: what a container sees that may use a part of a machine.
+const EIGHT: Setup = Setup { workers: 8, ..ONE };
 
 impl Setup {
     const fn wide(self, width: u64) -> Setup {

@@ -1,7 +1,7 @@
 //! Sockets.
 
 use super::*;
-use crate::rows::echo;
+use crate::rows::{echo, pipes};
 
 /// Connections over which bytes go to and fro.
 const ECHO: Row = Row {
@@ -12,6 +12,7 @@ const ECHO: Row = Row {
     tally: yields::tally,
     contenders: contenders!(
         echo::open,
+        Contender::go("echo"),
         Contender::peer("may", may::echo),
         Contender::ours("spinpark-go", goroutines::echo),
         Contender::ours("spinpark-uring", echo::uring),
@@ -31,4 +32,15 @@ pub(super) static ROWS: &[Row] = &[
     Row { name: "echo_fifty", what: "the same over 50 connections at once", setup: ONE.wide(50), ..MANY },
     Row { name: "echo_one_2", what: "one connection, two workers", setup: TWO, ..ECHO },
     Row { name: "echo_fifty_2", what: "50 connections, two workers", setup: TWO.wide(50), ..MANY },
+    Row { name: "echo_fifty_8", what: "the same, eight workers", setup: EIGHT.wide(50), ..MANY },
+    Row {
+        name: "pipe",
+        what: "64 bytes to and fro over two pipes, by `AsyncFd`, or `Async` of async-io",
+        contenders: &[
+            Contender::peer("tokio", pipes::tokio),
+            Contender::peer("smol", pipes::smol),
+            Contender::ours("spinpark", pipes::spinpark),
+        ],
+        ..ECHO
+    },
 ];

@@ -10,7 +10,11 @@ const MILLION: Row = Row {
     at_most_rounds: 11,
     figures: &[TIME, CPU],
     tally: spawns::tally,
-    contenders: contenders!(spawns::detached, Contender::ours("spinpark-go", goroutines::spawns::detached)),
+    contenders: contenders!(
+        spawns::detached,
+        Contender::go("spawn_join"),
+        Contender::ours("spinpark-go", goroutines::spawns::detached)
+    ),
     countable: false,
     ..USUAL
 };
@@ -22,6 +26,7 @@ const TREE: Row = Row {
     tally: spawns::tally_of_tree,
     contenders: contenders!(
         spawns::tree,
+        Contender::go("tree"),
         Contender::peer("may", may::spawns::tree).at_most((1 << 14) - 1),
         Contender::ours("spinpark-go", goroutines::spawns::tree)
     ),
@@ -38,6 +43,7 @@ pub(super) static ROWS: &[Row] = &[
         tally: spawns::tally,
         contenders: contenders!(
             spawns::join,
+            Contender::go("spawn_join"),
             Contender::peer("may", may::spawns::join),
             Contender::ours("spinpark-go", goroutines::spawns::join)
         ),
@@ -52,6 +58,7 @@ pub(super) static ROWS: &[Row] = &[
         tally: spawns::tally,
         contenders: contenders!(
             spawns::detached,
+            Contender::go("spawn_join"),
             Contender::peer("may", may::spawns::detached),
             Contender::ours("spinpark-go", goroutines::spawns::detached),
         ),

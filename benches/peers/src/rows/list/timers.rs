@@ -7,10 +7,11 @@ const SLEEP: Row = Row {
     operation: "a sleep",
     full: 1_000,
     quick: 200,
-    figures: &[CPU, Figure { name: "late, half", unit: "us" }, Figure { name: "late, 99 of 100", unit: "us" }],
+    figures: &[CPU, LATE_99, LATE_HALF, LATE_999, LATE_MOST],
     tally: timers::tally_of_slept,
     contenders: contenders!(
         timers::sleep,
+        Contender::go("sleeps"),
         Contender::peer("may", may::timers),
         Contender::ours("spinpark-go", goroutines::timers)
     ),
@@ -24,6 +25,7 @@ const SLEEPS: Row = Row {
     at_most_rounds: 11,
     contenders: contenders!(
         timers::sleep,
+        Contender::go("sleeps"),
         Contender::peer("may", may::sleeps).at_most(30_000),
         Contender::ours("spinpark-go", goroutines::timers)
     ),

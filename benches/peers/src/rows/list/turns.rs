@@ -9,6 +9,7 @@ const YIELDS: Row = Row {
     quick: 2_000,
     contenders: contenders!(
         yields::open,
+        Contender::go("yields"),
         Contender::peer("may", may::yields),
         Contender::ours("spinpark-go", goroutines::yields)
     ),
@@ -18,6 +19,17 @@ const YIELDS: Row = Row {
 /// More of them, because the tasks have to be spawned too.
 const THOUSAND: Row = Row { full: 500_000, quick: 4_000, ..YIELDS };
 
+const PAIRS: Row = Row {
+    operation: "a round trip",
+    full: 19_200,
+    quick: 640,
+    setup: ONE.wide(64),
+    figures: &[TIME, CPU],
+    tally: pingpong::tally,
+    contenders: contenders!(pingpong::pairs, Contender::go("pairs")),
+    ..USUAL
+};
+
 const PINGPONG: Row = Row {
     operation: "a round trip",
     full: 10_000,
@@ -25,6 +37,7 @@ const PINGPONG: Row = Row {
     tally: pingpong::tally,
     contenders: contenders!(
         pingpong::open,
+        Contender::go("pingpong"),
         Contender::peer("tokio-mpsc", pingpong::tokio_mpsc),
         Contender::peer("may-mpsc", may::pingpong),
         Contender::ours("spinpark-chan", pingpong::spinpark_chan),
@@ -45,33 +58,19 @@ pub(super) static ROWS: &[Row] = &[
         ..THOUSAND
     },
     Row {
+        name: "yield_thousand_8",
+        what: "the same on eight workers",
+        setup: EIGHT.wide(1000),
+        figures: &[TIME, CPU],
+        ..THOUSAND
+    },
+    Row {
         name: "pingpong",
         what: "two tasks send a number to and fro: async-channel, bounded(1), in all; -mpsc are the runtime's own channels",
         ..PINGPONG
     },
     Row { name: "pingpong_2", what: "the same on two workers", setup: TWO, figures: &[TIME, CPU], ..PINGPONG },
-    Row {
-        name: "pairs",
-        what: "64 pairs of tasks send a number to and fro: async-channel, bounded(1)",
-        operation: "a round trip",
-        full: 19_200,
-        quick: 640,
-        setup: ONE.wide(64),
-        figures: &[TIME, CPU],
-        tally: pingpong::tally,
-        contenders: contenders!(pingpong::pairs),
-        ..USUAL
-    },
-    Row {
-        name: "pairs_2",
-        what: "the same on two workers",
-        operation: "a round trip",
-        full: 19_200,
-        quick: 640,
-        setup: TWO.wide(64),
-        figures: &[TIME, CPU],
-        tally: pingpong::tally,
-        contenders: contenders!(pingpong::pairs),
-        ..USUAL
-    },
+    Row { name: "pairs", what: "64 pairs of tasks send a number to and fro: async-channel, bounded(1)", ..PAIRS },
+    Row { name: "pairs_2", what: "the same on two workers", setup: TWO.wide(64), ..PAIRS },
+    Row { name: "pairs_8", what: "the same on eight workers", setup: EIGHT.wide(64), ..PAIRS },
 ];

@@ -1,0 +1,3 @@
+module spinpark/peers
+
+go 1.22
