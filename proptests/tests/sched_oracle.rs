@@ -76,8 +76,8 @@ fn the_scheduler_answers_as_lists_would() {
     println!("{seen}");
 }
 
-/// Alive: each of these rules is refuted, in no more than a dozen moves.
-mod a_wrong_rule_is_refuted_in_a_dozen_moves {
+/// Alive: each of these rules is refuted, in no more than fourteen moves.
+mod a_wrong_rule_is_refuted_in_a_few_moves {
     use super::*;
 
     const CASES: u32 = 5000;
@@ -85,7 +85,7 @@ mod a_wrong_rule_is_refuted_in_a_dozen_moves {
     fn refuted<const WRONG: u8>() {
         let refuted = refute::<Machine<WRONG>>(CASES);
         let moves = refuted.ops.len();
-        assert!(moves <= 12, "{:?} took {moves} moves:\n{refuted}", Wrong::ALL[usize::from(WRONG) - 1]);
+        assert!(moves <= 14, "{:?} took {moves} moves:\n{refuted}", Wrong::ALL[usize::from(WRONG) - 1]);
     }
 
     #[test]
@@ -139,6 +139,10 @@ mod a_wrong_rule_is_refuted_in_a_dozen_moves {
     #[test]
     fn a_p_is_relieved_of_what_runs_next() {
         refuted::<{ Wrong::RelievesOfRunnext as u8 }>();
+    }
+    #[test]
+    fn a_p_is_relieved_twice_in_a_row() {
+        refuted::<{ Wrong::RelievesTwiceInARow as u8 }>();
     }
     #[test]
     fn a_p_is_relieved_by_one_whose_ring_is_full() {

@@ -258,6 +258,8 @@ impl Model {
                     continue;
                 }
                 if let Some(item) = self.steal_from(looker, victim, is_last) {
+                    self.ps[looker.p].counts(false);
+                    self.ps[looker.p].inherited = 0;
                     return Some(item);
                 }
             }
@@ -295,8 +297,6 @@ impl Model {
         };
         self.seen.note_if(from_ring.is_none(), "runnext was stolen");
         self.events.push(Ev::Stole { m, p, victim, gs });
-        self.ps[p].counts(false);
-        self.ps[p].inherited = 0;
         Some(item)
     }
 

@@ -30,6 +30,8 @@ pub enum Wrong {
     RelievesAtEachTurn,
     /// A P that dispatches nothing gives what is to run next too.
     RelievesOfRunnext,
+    /// What a P was relieved of counts as one's own, so that the next turn may be asked for again.
+    RelievesTwiceInARow,
     /// A P that dispatches nothing gives to one whose own ring is more than half full.
     RelievesIntoAFullRing,
     /// `runnext` comes first, however often it did. (Go's.)
@@ -84,7 +86,7 @@ pub enum Wrong {
 
 impl Wrong {
     /// All of them.
-    pub const ALL: [Wrong; 38] = [
+    pub const ALL: [Wrong; 39] = [
         Wrong::StealsHalfRoundedDown,
         Wrong::RunsTheLastItStole,
         Wrong::StealsRunnextAtOnce,
@@ -98,6 +100,7 @@ impl Wrong {
         Wrong::RelievesWhoRuns,
         Wrong::RelievesAtEachTurn,
         Wrong::RelievesOfRunnext,
+        Wrong::RelievesTwiceInARow,
         Wrong::RelievesIntoAFullRing,
         Wrong::RunnextWithoutBound,
         Wrong::ShareWithoutBound,

@@ -99,6 +99,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
                     continue;
                 }
                 if let Some(g) = self.steal_from(worker, victim, is_last) {
+                    self.dispatch(worker.p.id(), Turn::from_ring);
                     return Some(g);
                 }
             }
@@ -120,13 +121,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     fn steal_from(&self, worker: &Worker, victim: usize, and_next: bool) -> Option<G> {
         let (g, gs) = self.ps[victim].queue.steal_some(self.queue(worker), and_next, H::relax)?;
-        self.dispatch(worker.p.id(), Turn::from_ring);
         self.observer.event(Event::Stole { m: worker.m, p: worker.p.id(), victim: PId(victim as u32), gs });
         Some(g)
     }
 
     /// At a turn that is asked for: steals from a P that has dispatched nothing since the one before, though its ring holds Gs. Its G
-    /// computes for long, or the system does not let its thread run. Each such turn looks at one P; its own ring is half empty at least.
+    /// computes for long, or the system does not let its thread run. Each such turn looks at one P. What is stolen counts as the global
+    /// queue's, since it comes before the P's own, which must not starve.
     fn relieve(&self, worker: &mut Worker) -> Option<G> {
         let (me, procs) = (worker.p.id(), self.procs());
         // Relaxed: a number that changes.
@@ -139,7 +140,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.proc(me).watched.store(see(next), Relaxed);
         let is_stuck = victim != me.index() && see(victim) == seen && !self.idle_mask.is_idle(PId(victim as u32));
         let may = is_stuck && self.queue(worker).len() <= self.config.ring / 2 && self.may_steal(worker);
-        may.then(|| self.steal_from(worker, victim, false)).flatten()
+        let g = may.then(|| self.steal_from(worker, victim, false)).flatten()?;
+        self.dispatch(me, Turn::from_global);
+        Some(g)
     }
 
     /// By count; or the embedder asks for a turn, and the last dispatch was none of the global queue's.
