@@ -140,9 +140,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         self.proc(me).watched.store(see(next), Relaxed);
         let is_stuck = victim != me.index() && see(victim) == seen && !self.idle_mask.is_idle(PId(victim as u32));
         let may = is_stuck && self.queue(worker).len() <= self.config.ring / 2 && self.may_steal(worker);
-        let g = may.then(|| self.steal_from(worker, victim, false)).flatten()?;
-        self.dispatch(me, Turn::from_global);
-        Some(g)
+        may.then(|| self.steal_from(worker, victim, false)).flatten().inspect(|_| self.dispatch(me, Turn::from_global))
     }
 
     /// By count; or the embedder asks for a turn, and the last dispatch was none of the global queue's.
