@@ -109,6 +109,9 @@ impl Graph {
             }
             _ => (),
         }
+        if event.handed && !matches!(event.kind, Kind::Updating(update) if update.is_await()) {
+            return Err("has waited for nothing");
+        }
         let rank = (event.loc, event.mo);
         if event.is_write() && !books.ranks.insert(rank) || !event.is_write() && event.mo != 0 {
             return Err("stands where another does");

@@ -207,7 +207,7 @@ impl Graph {
     /// The next event of `thread`.
     pub(super) fn next(&self, thread: u8, loc: Loc, order: Order, kind: Kind, value: u64) -> New {
         let idx = self.threads[usize::from(thread)].len;
-        let event = Event { thread, idx, rf: INIT, mo: 0, loc, order, kind, value };
+        let event = Event { thread, idx, rf: INIT, mo: 0, loc, order, kind, value, handed: false };
         let mut clocks = self.state(thread);
         clocks.hb.count(thread, idx + 1);
         clocks.porf.count(thread, idx + 1);

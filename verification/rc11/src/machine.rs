@@ -67,6 +67,8 @@ type Thread = Coroutine<(), (), (), DefaultStack>;
 
 /// How a lock is taken.
 pub(super) const LOCKING: Update = Update::Await { wanted: 0, new: 1 };
+/// How a lock is taken that may be tried.
+pub(super) const TAKE: Update = Update::Await { wanted: 0, new: 2 };
 /// How a parked thread is woken.
 pub(super) const PARKING: Update = Update::Await { wanted: 1, new: 0 };
 

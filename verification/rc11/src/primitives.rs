@@ -3,16 +3,20 @@
 //! They have no backing memory that a thread could see ahead of time, and are only there inside of a closure that is
 //! explored or watched. Each is `#[track_caller]`: an event stands where the caller's line is.
 
+mod fences;
 mod threads;
+mod waits;
 
+pub use self::fences::{fence, heavy_fence, light_fence};
 pub use self::threads::{
     Refused, SymmetricThreads, Thread, fork, fork_symmetric, leave_waiting, me, name_thread, refuse_spawns, spawn,
 };
+pub use self::waits::{Lock, Parker};
 use crate::graph::{Loc, Order, Update};
-use crate::machine::{self, LOCKING, PARKING, ask};
+use crate::machine::{self, ask};
 use crate::step::Ask;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError, TryLockError};
+use std::sync::{Mutex, PoisonError};
 
 /// Where a location is, what it was made with, and how far its maker had come.
 struct Place {
@@ -118,98 +122,6 @@ impl Word {
     }
 }
 
-/// A value that one thread at a time may touch. A thread that finds it taken waits, and is no event until it is open.
-///
-/// ```
-/// use rc11::engine::{Config, Lock, explore, fork, holds_a_lock};
-/// use std::sync::Arc;
-/// let report = explore(&Config::default(), || {
-///     let count = Arc::new(Lock::new(0));
-///     let theirs = Arc::clone(&count);
-///     let other = fork("other", move || theirs.with(|n| *n += 1));
-///     count.with(|n| { assert!(holds_a_lock()); *n += 1 });
-///     other.join();
-///     count.with(|n| n.to_string())
-/// }, |_| ());
-/// assert!(report.tally.outcomes.keys().eq(["2"]));
-/// ```
-pub struct Lock<T> {
-    place: Place,
-    value: Mutex<T>,
-}
-
-impl<T> Lock<T> {
-    /// An open lock around `value`.
-    #[track_caller]
-    pub fn new(value: T) -> Lock<T> {
-        Lock { place: Place::new(0), value: Mutex::new(value) }
-    }
-
-    /// Runs `f` alone. Entering acquires what leaving released. Entered again from inside of `f`, it is a deadlock.
-    #[track_caller]
-    pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        self.place.update(Order::Acquire, LOCKING);
-        let result = match self.value.try_lock() {
-            Ok(mut value) => f(&mut value),
-            Err(TryLockError::Poisoned(value)) => f(&mut value.into_inner()),
-            // Only when the execution is over: the thread that has it will never go on.
-            Err(TryLockError::WouldBlock) => machine::rest_in_peace(),
-        };
-        ask(Ask::Open { loc: self.place.loc });
-        result
-    }
-}
-
-/// Where one thread sleeps until another wakes it. An [`unpark`](Parker::unpark) before the [`park`](Parker::park) is
-/// remembered, once.
-///
-/// ```
-/// use rc11::engine::{Config, Parker, explore, fork};
-/// use std::sync::Arc;
-/// let report = explore(&Config::default(), || {
-///     let parker = Arc::new(Parker::new());
-///     let theirs = Arc::clone(&parker);
-///     let other = fork("other", move || theirs.unpark());
-///     parker.park();
-///     other.join();
-///     parker.park_timeout(1_000);
-///     String::new()
-/// }, |_| ());
-/// assert!(report.is_proof());
-/// ```
-pub struct Parker(Place);
-
-impl Parker {
-    /// A parker that remembers nothing.
-    #[expect(clippy::new_without_default, reason = "a location is made here and now, in an execution")]
-    #[track_caller]
-    pub fn new() -> Parker {
-        Parker(Place::new(0))
-    }
-
-    /// Sleeps until `unpark`, and acquires what that released. May wake spuriously, as often in an execution as
-    /// [`Config::spurious`](crate::engine::Config::spurious) says, and then acquires too.
-    #[track_caller]
-    pub fn park(&self) {
-        let is_spurious = machine::may_wake_spuriously() && ask(Ask::Spurious) == 1;
-        self.0.update(Order::Acquire, if is_spurious { Update::Swap(0) } else { PARKING });
-    }
-
-    /// As `park`, but does not wait: without an `unpark` before it, `nanos` pass.
-    #[track_caller]
-    pub fn park_timeout(&self, nanos: u64) {
-        if self.0.update(Order::Acquire, Update::Swap(0)) == 0 {
-            advance(nanos);
-        }
-    }
-
-    /// Wakes the thread in `park`, or lets the next `park` return at once. Releases.
-    #[track_caller]
-    pub fn unpark(&self) {
-        self.0.update(Order::Release, Update::Swap(1));
-    }
-}
-
 /// Memory that is not atomic: two accesses that are not ordered, one of them a write, are a race.
 ///
 /// ```
@@ -246,88 +158,6 @@ impl<T: Copy> PlainCell<T> {
         ask(Ask::Store { loc: self.place.known(), value: 0, order: Order::Plain });
         *self.value.lock().unwrap_or_else(PoisonError::into_inner) = value;
     }
-}
-
-/// A fence of that ordering. `SeqCst` ones have one order for all threads.
-///
-/// ```
-/// use rc11::engine::{Config, Word, explore, fence, fork};
-/// use std::sync::{Arc, atomic::Ordering::{Relaxed, SeqCst}};
-/// let report = explore(&Config::default(), || {
-///     let words = Arc::new([Word::new(0), Word::new(0)]);
-///     let theirs = Arc::clone(&words);
-///     let other = fork("other", move || { theirs[0].store(1, Relaxed); fence(SeqCst); theirs[1].load(Relaxed) });
-///     words[1].store(1, Relaxed);
-///     fence(SeqCst);
-///     format!("{} {}", words[0].load(Relaxed), other.join())
-/// }, |_| ());
-/// assert!(!report.tally.outcomes.contains_key("0 0"));
-/// ```
-#[track_caller]
-pub fn fence(order: Ordering) {
-    ask(Ask::Fence(order.into()));
-}
-
-/// A light fence: for its own thread it orders no more than a compiler fence does. Beside a [`heavy_fence`] of another
-/// thread it is a `SeqCst` fence, beside any other fence or access it is nothing.
-///
-/// It stands for C++'s `asymmetric_thread_fence_light(memory_order_seq_cst)` (P1202): on Linux and Windows a compiler
-/// fence, elsewhere a `SeqCst` fence.
-///
-/// ```
-/// use rc11::engine::{Config, Word};
-/// use std::sync::{Arc, atomic::Ordering::Relaxed};
-///
-/// /// Each writes its own word, then reads the other's.
-/// fn store_buffering(fences: [fn(); 2]) -> String {
-///     let shared = Arc::new((Word::new(0), Word::new(0)));
-///     let other = Arc::clone(&shared);
-///     let rare = rc11::engine::fork("rare", move || {
-///         other.1.store(1, Relaxed);
-///         fences[1]();
-///         other.0.load(Relaxed)
-///     });
-///     shared.0.store(1, Relaxed);
-///     fences[0]();
-///     format!("{} {}", shared.1.load(Relaxed), rare.join())
-/// }
-/// let outcomes = |fences: [fn(); 2]| {
-///     let report = rc11::engine::explore(&Config::default(), move || store_buffering(fences), |_| ());
-///     report.tally.outcomes.into_keys().collect::<Vec<_>>()
-/// };
-/// assert_eq!(outcomes([rc11::engine::light_fence, rc11::engine::heavy_fence]), ["0 1", "1 0", "1 1"]);
-/// assert_eq!(outcomes([rc11::engine::light_fence, rc11::engine::light_fence]), ["0 0", "0 1", "1 0", "1 1"]);
-/// ```
-#[track_caller]
-pub fn light_fence() {
-    ask(Ask::Light);
-}
-
-/// A heavy fence: a `SeqCst` fence, and for each [`light_fence`] of another thread: what that thread did before the light
-/// fence is known to what comes after the heavy one, or what it does after the light fence knows what came before
-/// the heavy one.
-///
-/// It stands for C++'s `asymmetric_thread_fence_heavy(memory_order_seq_cst)` (P1202): on Linux
-/// `membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)`, on Windows `FlushProcessWriteBuffers`, elsewhere a `SeqCst` fence. A
-/// program that can fall back to the last must decide so once, for all its light and heavy fences.
-///
-/// ```
-/// use rc11::engine::{Config, Word, explore, fork, heavy_fence, light_fence};
-/// use std::sync::{Arc, atomic::Ordering::Relaxed};
-/// let report = explore(&Config::default(), || {
-///     let words = Arc::new([Word::new(0), Word::new(0)]);
-///     let theirs = Arc::clone(&words);
-///     let other = fork("other", move || { theirs[0].store(1, Relaxed); light_fence(); theirs[1].load(Relaxed) });
-///     words[1].store(1, Relaxed);
-///     heavy_fence(); // one heavy side is enough
-///     format!("{} {}", words[0].load(Relaxed), other.join())
-/// }, |_| ());
-/// assert!(!report.tally.outcomes.contains_key("0 0"));
-/// ```
-#[track_caller]
-pub fn heavy_fence() {
-    ask(Ask::HeavyCall);
-    ask(Ask::HeavyReturn);
 }
 
 /// Any number below `n`: every one of them is tried. 0 if there is no choice.

@@ -12,7 +12,7 @@ use self::ask::Other;
 pub(super) use self::ask::{Ask, Stop, Way};
 use crate::axiom::is_sc_consistent;
 use crate::graph::{Event, Graph, INIT, Kind, Loc, MAX_THREADS, New, Order, Thread, Update};
-use crate::machine::NOT_SHOWN;
+use crate::machine::{NOT_SHOWN, TAKE};
 
 /// Takes ways that were not taken.
 type Ways<'a> = &'a mut Vec<Way>;
@@ -252,13 +252,41 @@ impl Graph {
         self.push(half);
         if half.event.will_write().is_some() {
             let new = self.next_updated(thread);
-            for read in self.revisitable_by_update(&new) {
-                self.note(thread, ask, Other::IsReadWhenUpdated(read), ways);
+            let taker = self.next_taker(&half, &new);
+            self.note_updated(&new, ask, taker, ways);
+            if let Some(read) = taker {
+                self.hand(read, &new);
             }
             // No thread has read the newest.
-            self.push_write(new, self.rank(writes[0]) + 1);
+            let rank = self.rank(writes[0]) + 1;
+            self.push_write(new, rank);
+            if let Some(Event { thread, order, .. }) = taker.map(|read| self.events[read]) {
+                let new = self.next_updated(thread);
+                self.note_updated(&new, &Ask::Update { loc, init, order, update: TAKE }, None, ways);
+                self.push_write(new, rank + 1);
+            }
         }
         half.event.value
+    }
+
+    /// Notes which reads may read `new`, the writing half of an update, instead: all but one.
+    fn note_updated(&self, new: &New, ask: &Ask, but: Option<usize>, ways: Ways<'_>) {
+        for read in self.revisitable_by_update(new).into_iter().filter(|read| Some(*read) != but) {
+            self.note(new.event.thread, ask, Other::IsReadWhenUpdated(read), ways);
+        }
+    }
+
+    /// An update, whose halves these are, opens a lock that may be tried. A thread that was displaced by the holder has the
+    /// lock now, as in [`open`](Graph::open), if all that was done since leads to the update: a try that found the lock taken meanwhile
+    /// may find it open instead. So no graph is left in which the thread waits for a holder that has gone.
+    ///
+    /// Not where threads are symmetric, whose order may forbid it; and not of a lock for many readers, where the next update of
+    /// what the thread waits for may be another reader's.
+    fn next_taker(&self, half: &New, new: &New) -> Option<usize> {
+        let waits = |e: &Event| e.kind == Kind::Updating(TAKE) && e.rf == half.event.rf && e.waits();
+        let (read, _) = self.of(new.event.loc).find(|(_, e)| waits(e))?;
+        let leads = self.events[read + 1..].iter().all(|e| new.past.has_event(e));
+        (leads && !self.is_symmetric && TAKE.over(new.event.value).is_some()).then_some(read)
     }
 
     /// Opens a lock. A thread that was displaced by this holder, and waits, has it now: nothing depended on its
@@ -269,7 +297,7 @@ impl Graph {
         let waits = self.of(loc).find(|(_, e)| e.rf == newest && e.waits()).map(|(n, _)| n);
         let rank = self.rank(newest) + 1;
         if let Some(read) = waits {
-            self.reread(read, &new);
+            self.hand(read, &new);
         }
         self.push_write(new, rank);
         if let Some(read) = waits {

@@ -30,7 +30,7 @@ impl Clock {
     }
 
     #[inline]
-    pub(super) fn has_event(&self, event: &Event) -> bool {
+    pub(crate) fn has_event(&self, event: &Event) -> bool {
         self.has(event.thread, event.idx)
     }
 

@@ -256,6 +256,9 @@ pub struct Event {
     pub kind: Kind,
     /// What was read, written or chosen.
     pub value: u64,
+    /// Of a read that has waited: was it given what it reads in place, without being revisited?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub handed: bool,
 }
 
 impl Event {
@@ -287,7 +290,12 @@ impl Event {
 
     /// Does it wait for a value that is not there?
     pub fn waits(&self) -> bool {
-        matches!(self.kind, Kind::Updating(update) if update.is_await() && update.over(self.value).is_none())
+        self.waits_at(self.value)
+    }
+
+    /// Would it wait, if it read `value`?
+    pub(crate) fn waits_at(&self, value: u64) -> bool {
+        matches!(self.kind, Kind::Updating(update) if update.is_await() && update.over(value).is_none())
     }
 
     /// How strong it is: an exchange that fails is a read of its own.

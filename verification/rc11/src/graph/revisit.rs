@@ -1,7 +1,7 @@
 //! Backward revisits: an earlier read reads a later write, and what was added between them and does not lead to the
 //! write leaves the graph.
 
-use super::{Clock, Clocks, Event, Graph, INIT, Kind, New, Thread, Update};
+use super::{Clock, Clocks, Event, Graph, INIT, Kind, New, Thread};
 
 impl Graph {
     /// The reads that might read `new` instead of what they read: those that it does not depend on.
@@ -14,7 +14,7 @@ impl Graph {
     /// Was all that was added after `read` and does not lead to `new`, and `read` itself, added maximally? Of the many
     /// ways to the same graph, this is true for one.
     pub(crate) fn may_revisit(&self, read: usize, new: &New) -> bool {
-        let past = &new.past;
+        let past = &self.stays_with(read, &new.past);
         let goes = |n: &usize| !past.has_event(&self.events[*n]);
         let mut leaving = (read..self.events.len()).filter(goes);
         leaving.all(|n| self.is_maximal(n, read, past))
@@ -23,9 +23,21 @@ impl Graph {
     /// This graph without what was added after `read` and does not lead to `new`. `read` now reads `new`, which is to
     /// be added next.
     pub(crate) fn revisit(&self, read: usize, new: &New) -> Graph {
-        let mut graph = self.without(read, &new.past);
+        let mut graph = self.without(read, &self.stays_with(read, &new.past));
         graph.reread(read, new);
         graph
+    }
+
+    /// What stays after `read`: `past`, and of each lock that was handed on in place by what stays, that it was taken. That comes
+    /// after `read`, but belongs to the thread that waited before.
+    fn stays_with(&self, read: usize, past: &Clock) -> Clock {
+        let mut stays = *past;
+        for event in self.events[..read].iter().filter(|event| event.handed && !event.waits()) {
+            if self.events.get(usize::from(event.rf)).is_some_and(|opens| past.has_event(opens)) {
+                stays.count(event.thread, stays.of(event.thread).max(event.idx + 2));
+            }
+        }
+        stays
     }
 
     /// The first `len` events: the graph as it was when it had no more.
@@ -42,13 +54,6 @@ impl Graph {
         graph.renumber(self, |n| if usize::from(n) < len { n } else { INIT });
         graph.forget_threads();
         graph
-    }
-
-    /// `write` opens a lock: the write by which it was taken.
-    fn taken_before(&self, write: u16) -> usize {
-        let opened = &self.events[usize::from(write)];
-        let taken = self.of(opened.loc).find(|(_, e)| e.is_write() && e.mo + 1 == opened.mo);
-        taken.expect("a lock is opened by its taker").0
     }
 
     /// Was event `n` added maximally, seen from an event that has that past and would be read by `read`? (TruSt:
@@ -83,20 +88,22 @@ impl Graph {
 
     /// What event `n` reads; or would, if what leaves had left: a thread that was given a lock then waits again, for
     /// the one that had it.
-    fn would_read(&self, n: usize, read: usize, past: &Clock) -> u16 {
-        let rf = self.events[n].rf;
-        let leaves = usize::from(rf) > read && rf != INIT && !past.has_event(&self.events[usize::from(rf)]);
-        if leaves && self.has_waited(n) { self.taken_before(rf) as u16 } else { rf }
+    pub(crate) fn would_read(&self, n: usize, read: usize, past: &Clock) -> u16 {
+        let leaves = |write: u16| usize::from(write) > read && !past.has_event(&self.events[usize::from(write)]);
+        self.waited_for(&self.events[n], leaves)
     }
 
-    /// Has it waited for a lock, which was then opened for it? It reads what was added after it.
-    fn has_waited(&self, n: usize) -> bool {
-        let event = &self.events[n];
-        let takes = matches!(event.kind, Kind::Updating(Update::Await { wanted: 0, .. }));
-        takes
-            && event.rf != INIT
-            && usize::from(event.rf) > n
-            && matches!(self.events[usize::from(event.rf)].kind, Kind::Open)
+    /// What `event` reads. If that leaves, and was given to it in place: what it waited for before.
+    fn waited_for(&self, event: &Event, leaves: impl Fn(u16) -> bool) -> u16 {
+        let mut rf = event.rf;
+        while rf != INIT && event.handed && leaves(rf) {
+            let before = &self.events[usize::from(rf)];
+            let waited = |(_, e): &(usize, &Event)| e.is_write() && e.mo + 1 == before.mo && event.waits_at(e.value);
+            // It was displaced by a write that had read what it had.
+            let Some((write, _)) = self.of(event.loc).find(waited) else { break };
+            rf = write as u16;
+        }
+        rf
     }
 
     /// The events up to `read`, and those in `past`.
@@ -169,18 +176,26 @@ impl Graph {
             if rf == INIT {
                 continue;
             }
-            self.events[n].rf = now(rf);
             if now(rf) == INIT {
-                let taken = now(from.taken_before(rf) as u16);
-                let (clocks, past) = (self.clocks[usize::from(taken)], *self.past_at(usize::from(taken)));
-                self.reads(n, taken, self.events[usize::from(taken)].value, &clocks, &past);
+                let waits_for = now(from.waited_for(&self.events[n], |write| now(write) == INIT));
+                let (clocks, past) = (self.clocks[usize::from(waits_for)], *self.past_at(usize::from(waits_for)));
+                self.reads(n, waits_for, self.events[usize::from(waits_for)].value, &clocks, &past);
+            } else {
+                self.events[n].rf = now(rf);
             }
         }
     }
 
     /// `read`, the last event of its thread, now reads `new`, whose number will be the next.
     pub(crate) fn reread(&mut self, read: usize, new: &New) {
+        self.events[read].handed = false;
         self.reads(read, self.events.len() as u16, new.event.value, &new.clocks, &new.past);
+    }
+
+    /// `read` has waited, and is given `new`, whose number will be the next, in place: its thread has done nothing since.
+    pub(crate) fn hand(&mut self, read: usize, new: &New) {
+        self.reread(read, new);
+        self.events[read].handed = true;
     }
 
     /// `read`, the last event of its thread, now reads that.

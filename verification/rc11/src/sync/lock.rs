@@ -1,7 +1,7 @@
 //! What a lock is without what it guards.
 
 use crate::graph::{Loc, Order, Update};
-use crate::machine::LOCKING;
+use crate::machine::{LOCKING, TAKE};
 use crate::model;
 use crate::place::Place;
 use crate::state::At;
@@ -16,9 +16,6 @@ pub(crate) struct RawLock {
     is_tried: bool,
     at: At,
 }
-
-/// How a lock is taken that may be tried.
-const TAKE: Update = Update::Await { wanted: 0, new: 2 };
 
 impl RawLock {
     #[track_caller]

@@ -189,7 +189,7 @@ mod a_loop_that_asks {
             other.join().unwrap();
         });
         // It counts up and down in each round.
-        assert!(matches!(outcome.verdict, Verdict::Bounded(_) | Verdict::Proved), "{outcome}");
+        assert!(is_left_because_it_writes(&outcome.verdict), "{outcome}");
     }
 
     #[test]
@@ -226,8 +226,9 @@ mod a_loop_that_asks {
             })
             .verdict
         };
-        assert!(!matches!(verdict(true), Verdict::Failed(_)), "{}", verdict(true));
-        assert!(!matches!(verdict(false), Verdict::Proved), "{}", verdict(false));
+        // It takes the channel's lock in each round.
+        assert!(is_left_because_it_writes(&verdict(true)), "{}", verdict(true));
+        assert!(matches!(verdict(false), Verdict::Failed(why) if why.starts_with("deadlock")), "{}", verdict(false));
     }
 
     #[test]
@@ -245,6 +246,12 @@ mod a_loop_that_asks {
             other.join().unwrap();
         })
         .verdict;
-        assert!(!matches!(verdict, Verdict::Failed(_)), "{verdict}");
+        assert!(is_left_because_it_writes(&verdict), "{verdict}");
+    }
+
+    /// Its rounds come back to the same state and leave the same values, but to leave one out is not shown to leave nothing out: other
+    /// threads may read what it writes in between, and learn by that what it knew then.
+    fn is_left_because_it_writes(verdict: &Verdict) -> bool {
+        matches!(verdict, Verdict::Bounded(why) if why.contains("writes in each round"))
     }
 }
