@@ -50,8 +50,8 @@ impl Model {
         let next = (1..=self.procs).map(|n| (victim + n) % self.procs).find(|&other| other != p)?;
         self.ps[p].watched = (next, self.ps[next].dispatches);
         let has_run = (victim, self.ps[victim].dispatches) != (watched, was) && !self.is(Wrong::RelievesWhoRuns);
-        let is_full = self.ps[p].len() > self.numbers.ring() / 2 && !self.is(Wrong::RelievesIntoAFullRing);
-        if victim == p || has_run || self.idle.contains(&victim) || is_full || !self.may_steal(looker) {
+        let has_more = 2 * self.ps[p].len() < self.ps[victim].len() || self.is(Wrong::RelievesWhoHasFewer);
+        if victim == p || has_run || self.idle.contains(&victim) || !has_more || !self.may_steal(looker) {
             return None;
         }
         let item = self.steal_from(looker, victim, self.is(Wrong::RelievesOfRunnext))?;

@@ -32,8 +32,8 @@ pub enum Wrong {
     RelievesOfRunnext,
     /// What a P was relieved of counts as one's own, so that the next turn may be asked for again.
     RelievesTwiceInARow,
-    /// A P that dispatches nothing gives to one whose own ring is more than half full.
-    RelievesIntoAFullRing,
+    /// A P that dispatches nothing gives to one with as many Gs.
+    RelievesWhoHasFewer,
     /// `runnext` comes first, however often it did. (Go's.)
     RunnextWithoutBound,
     /// A share of the global queue may be more than half a ring.
@@ -101,7 +101,7 @@ impl Wrong {
         Wrong::RelievesAtEachTurn,
         Wrong::RelievesOfRunnext,
         Wrong::RelievesTwiceInARow,
-        Wrong::RelievesIntoAFullRing,
+        Wrong::RelievesWhoHasFewer,
         Wrong::RunnextWithoutBound,
         Wrong::ShareWithoutBound,
         Wrong::WakesWhoSleepsLongest,

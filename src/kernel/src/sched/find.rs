@@ -126,8 +126,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// At a turn that is asked for: steals from a P that has dispatched nothing since the one before, though its ring holds Gs. Its G
-    /// computes for long, or the system does not let its thread run. Each such turn looks at one P. What is stolen counts as the global
-    /// queue's, since it comes before the P's own, which must not starve.
+    /// computes for long, or the system does not let its thread run. Each such turn looks at one P, and steals where more than twice as
+    /// many wait: so its own ring has room. What is stolen counts as the global queue's: it comes before the P's own, which must not starve.
     fn relieve(&self, worker: &mut Worker) -> Option<G> {
         let (me, procs) = (worker.p.id(), self.procs());
         // Relaxed: a number that changes.
@@ -139,7 +139,8 @@ impl<H: Host, O: Observer> Sched<H, O> {
         // Relaxed: as above.
         self.proc(me).watched.store(see(next), Relaxed);
         let is_stuck = victim != me.index() && see(victim) == seen && !self.idle_mask.is_idle(PId(victim as u32));
-        let may = is_stuck && self.queue(worker).len() <= self.config.ring / 2 && self.may_steal(worker);
+        let has_more = || 2 * self.queue(worker).len() < self.ps[victim].queue.len();
+        let may = is_stuck && has_more() && self.may_steal(worker);
         may.then(|| self.steal_from(worker, victim, false)).flatten().inspect(|_| self.dispatch(me, Turn::from_global))
     }
 

@@ -174,6 +174,8 @@ pub struct SlotAndList {
     hand: Option<Option<Item>>,
     /// How many were dispatched, and how many in a row from the slot.
     turn: (u32, u32),
+    /// The last call of each thread that took something, the latest at the end. Another thread may not know of it yet.
+    took: Vec<CallId>,
 }
 
 impl SlotAndList {
@@ -230,7 +232,7 @@ impl Spec<Locals> for SlotAndList {
     fn new(Setup { capacity, held, has_next, at_most }: Setup, _: &[Role]) -> Self {
         let list = (1..=held as u64).map(|g| (g, Vec::new())).collect();
         let next = has_next.then_some((NEXT, Vec::new()));
-        SlotAndList { capacity, at_most, next, list, hand: None, turn: (0, 0) }
+        SlotAndList { capacity, at_most, next, list, hand: None, turn: (0, 0), took: Vec::new() }
     }
 
     /// The owner has what it displaced in its hand before it appends that.
@@ -246,6 +248,29 @@ impl Spec<Locals> for SlotAndList {
 
     fn step(&mut self, me: CallId, does: Does<Op>, answer: Option<&Answer>, effects: &mut Effects) -> Option<Answer> {
         let Does::Begin(op, number) = does else { unreachable!("nothing waits") };
+        let held = self.held();
+        let said = self.does(me, op, number, answer, effects);
+        if op != Op::IsEmpty && self.held() < held {
+            self.took.retain(|took| took.thread != me.thread);
+            self.took.push(me);
+        }
+        said
+    }
+}
+
+impl SlotAndList {
+    fn held(&self) -> usize {
+        self.list.len() + usize::from(self.next.is_some())
+    }
+
+    fn does(
+        &mut self,
+        me: CallId,
+        op: Op,
+        number: u64,
+        answer: Option<&Answer>,
+        effects: &mut Effects,
+    ) -> Option<Answer> {
         Some(match op {
             Op::Put => self.append((number, vec![me]), effects),
             Op::PutNext => match self.hand.take()? {
@@ -257,7 +282,12 @@ impl Spec<Locals> for SlotAndList {
                 Answer::Got(got, self.turn.0)
             }
             Op::Steal | Op::StealNext => return self.steal(op == Op::StealNext, answer?, effects),
-            Op::IsEmpty => Answer::Empty(self.next.is_none() && self.list.is_empty()),
+            // A guess: a thread that does not know of the last theft still finds something.
+            Op::IsEmpty if self.held() == 0 && answer == Some(&Answer::Empty(false)) => {
+                effects.misses.push(*self.took.iter().rfind(|took| took.thread != me.thread)?);
+                Answer::Empty(false)
+            }
+            Op::IsEmpty => Answer::Empty(self.held() == 0),
         })
     }
 }

@@ -80,7 +80,7 @@ pub(super) static ROWS: &[Row] = &[
         name: "echo_hogs_end_2",
         what: "they compute 1 ms and end, each spawned by a task that waits for it; two workers",
         setup: ending(TWO, 1_000),
-        ..ECHO
+        ..LONG
     },
     Row {
         name: "timer_hogs",
