@@ -32,6 +32,8 @@ mod runq;
 mod syscall;
 #[path = "../../../../proptests/tests/sysmon.rs"]
 mod sysmon;
+#[path = "../../../../proptests/tests/timers.rs"]
+mod timers;
 #[path = "../../../../proptests/tests/turn.rs"]
 mod turn;
 #[path = "../../../../proptests/tests/words.rs"]
