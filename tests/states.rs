@@ -181,7 +181,12 @@ mod a_task_in_a_system_call {
     #[test]
     fn executes_afterwards() {
         let states = states_of(async { syscall(|| ()) });
-        assert_eq!(states, [Created, Runnable, Executing, Syscall, Executing, Dead]);
+        // Where the system sets the thread aside in the call, the monitor takes its P, and the task waits for one.
+        let has_waited = [Created, Runnable, Executing, Syscall, Runnable, Executing, Dead];
+        assert!(
+            states == [Created, Runnable, Executing, Syscall, Executing, Dead] || states == has_waited,
+            "{states:?}"
+        );
     }
 
     #[test]

@@ -115,7 +115,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo peers --json FILE", No(PEERS)),
     ("cargo peers --markdown=docs/evidence/performance.md", No(PEERS)),
     ("cargo peers --once ROW CONTENDER", No(PEERS)),
-    ("cargo peers echo sparse pread yield_one --calls --markdown=docs/evidence/performance.md", No(PEERS)),
+    ("cargo peers echo sparse pread yield --calls", No(PEERS)),
     ("cargo peers queue yield spawn_ --instructions --markdown=docs/evidence/performance.md", No(PEERS)),
     ("cargo peers yield spawn --rounds 31", No(PEERS)),
     (
@@ -126,7 +126,6 @@ const SHOWN: &[(&str, Try)] = &[
     ),
     ("cargo bench --manifest-path benches/peers/Cargo.toml --", No(PEERS)),
     ("cargo bench --bench hogs", No(BENCH)),
-    ("cargo bench --bench hogs turns", No(BENCH)),
     ("cargo bench --bench seeing", No(BENCH)),
     ("cargo bench --bench instructions", No(BENCH)),
     ("cargo bench --bench system_calls", InCi("cargo bench --bench system_calls")),
