@@ -28,8 +28,8 @@ impl Programs {
         if row.counting { self.counting } else { self.plain }
     }
 
-    /// Starts `contender`, which then waits for rounds. `None`: it is in Go, and there is none.
-    pub fn start(&self, row: &Row, contender: &Contender) -> Option<Command> {
+    /// What starts `contender`, which then waits for rounds. `None`: it is in Go, and there is none.
+    pub fn command(&self, row: &Row, contender: &Contender) -> Option<Command> {
         let Some(workload) = contender.in_go else {
             let mut command = Command::new(self.of(row));
             command.args([row.name, contender.name]);
@@ -69,9 +69,9 @@ impl Programs {
     after_help = "\
 What is printed, for each contender: the median of all rounds, in nanoseconds an operation if nothing else is said; how
 many times the best peer's; the spread (between the first and the third quartile); the least, and how many times the least
-of a peer; then the medians of the row's other figures. How late something was is compared by what 99 of 100 stayed below. A contender with -bare in its name is no peer: it does less. A
-difference smaller than the spread is none. Rounds are short: on a busy machine some of them run undisturbed, so
-compare the least.
+of a peer; then the medians of the row's other figures. How late something was is compared by what 99 of 100 stayed
+below. A contender with -bare in its name is no peer: it does less. A difference smaller than the spread is none. Rounds
+are short: on a busy machine some of them run undisturbed, so compare the least.
 
 One worker thread, but for the rows that end in _2 or _8: they have as many.
 
@@ -129,8 +129,9 @@ impl Arguments {
         self.rows.is_empty() || self.rows.iter().any(|part| row.name.contains(part.as_str()))
     }
 
-    fn wants(&self, contender: &Contender) -> bool {
-        self.contender.is_empty() || self.contender.iter().any(|begin| contender.name.starts_with(begin.as_str()))
+    fn contenders(&self, row: &'static Row) -> impl Iterator<Item = &'static Contender> {
+        let is_it = |name: &str| self.contender.iter().any(|begin| name.starts_with(begin.as_str()));
+        row.contenders.iter().filter(move |contender| self.contender.is_empty() || is_it(contender.name))
     }
 
     fn tool(&self) -> Option<Tool> {
@@ -235,9 +236,8 @@ fn measure(
     machine: &Machine,
     said: &mut Said,
 ) -> Result<()> {
-    let is_there = |contender: &&Contender| programs.start(row, contender).is_some();
-    let wanted = row.contenders.iter().filter(|contender| arguments.wants(contender));
-    let contenders: Vec<_> = wanted.filter(is_there).collect();
+    let is_there = |contender: &&Contender| programs.command(row, contender).is_some();
+    let contenders: Vec<_> = arguments.contenders(row).filter(is_there).collect();
     if contenders.is_empty() {
         return Ok(());
     }
@@ -252,8 +252,7 @@ fn measure(
 }
 
 fn count(arguments: &Arguments, programs: &Programs, tool: Tool, row: &'static Row, said: &mut Said) {
-    let wanted = row.contenders.iter().filter(|contender| arguments.wants(contender));
-    let contenders: Vec<_> = wanted.filter(|contender| contender.in_go.is_none()).collect();
+    let contenders: Vec<_> = arguments.contenders(row).filter(|contender| contender.in_go.is_none()).collect();
     if contenders.is_empty() || !row.countable {
         return;
     }

@@ -37,7 +37,7 @@ struct Running {
 impl Running {
     fn start(programs: &Programs, row: &Row, contender: &Contender) -> Result<Running> {
         let mut process = programs
-            .start(row, contender)
+            .command(row, contender)
             .ok_or("there is no Go")?
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

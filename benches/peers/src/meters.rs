@@ -86,12 +86,23 @@ impl Late {
         self.0.saturating_record(late.as_nanos() as u64);
     }
 
-    pub fn add(&mut self, other: &Late) {
-        self.0.add(&other.0).expect("both are of the same size");
-    }
-
     pub fn count(&self) -> u64 {
         self.0.len()
+    }
+
+    /// Of a row that has no other figures. `sum`: of the numbers of what was late.
+    pub fn sample(&self, sum: u64) -> Sample {
+        Sample { tally: Tally { count: self.count(), sum }, figures: self.figures().into() }
+    }
+
+    /// Of several tasks, with the sums of their numbers.
+    pub fn sample_of(all: impl IntoIterator<Item = (u64, Late)>) -> Sample {
+        let (mut sum, mut late) = (0, Late::default());
+        for (its_sum, its_late) in all {
+            sum += its_sum;
+            late.0.add(&its_late.0).expect("both are of the same size");
+        }
+        late.sample(sum)
     }
 
     /// [`LATE`](crate::row::LATE), in microseconds.

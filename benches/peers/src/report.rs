@@ -349,14 +349,29 @@ pub fn put_between_marks(page: &str, name: &str, text: &str) -> Result<String> {
     Ok(format!("{before}{begin}{new}{end}{after}"))
 }
 
-/// The same for all of `parts`, in a file.
+/// What the page says of the machines of other days, of which rows are left.
+fn other_machines(page: &str, today: &str) -> String {
+    let said = page.split_once("<!-- peers: machine -->\n").and_then(|(_, rest)| rest.split_once("<!-- /peers -->"));
+    let (mut kept, mut is_kept) = (String::new(), false);
+    for line in said.map_or("", |(said, _)| said).lines() {
+        if let Some((date, _)) = line.split_once("; ") {
+            is_kept = date != today && page.contains(&format!("| {date} |"));
+        }
+        kept.extend(is_kept.then(|| format!("{line}\n")));
+    }
+    kept
+}
+
+/// The same for all of `parts`, in a file. A machine stays with the rows that were measured on it.
 ///
 /// # Errors
 /// If there is no such file, or it has no such marks. Then it is as it was.
 pub fn put_into(file: &Path, parts: &[(String, String)]) -> Result<()> {
     let mut page = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     for (name, text) in parts {
-        page = put_between_marks(&page, name, text)?;
+        let today = text.split("; ").next().unwrap_or_default();
+        let others = if name == "machine" { other_machines(&page, today) } else { String::new() };
+        page = put_between_marks(&page, name, &format!("{text}{others}"))?;
     }
     Ok(fs::write(file, page)?)
 }
@@ -410,6 +425,14 @@ mod tests {
             assert_eq!(page, "<!-- peers: x -->\n| row |\n|---|\n| a | 4 |\n| b | 3 |\n<!-- /peers -->\n");
             let page = put_between_marks(&page, "x", "| c | 5 |\n").expect("it has the marks");
             assert!(page.contains("| b | 3 |\n| c | 5 |\n<!-- /peers -->"), "{page}");
+        }
+
+        #[test]
+        fn keeps_the_machines_of_which_rows_are_left() {
+            let machines = "<!-- peers: machine -->\nD1; one; Linux.\nx 1.\nD2; two; Linux.\ny 1.\n<!-- /peers -->\n";
+            let page = format!("{machines}| a | 1 | D2 |\n");
+            assert_eq!(other_machines(&page, "D3"), "D2; two; Linux.\ny 1.\n");
+            assert_eq!(other_machines(&page, "D2"), "");
         }
 
         #[test]

@@ -33,7 +33,7 @@ fn go_does_too() {
     let programs = Programs::new(Path::new(env!("CARGO_BIN_EXE_contender")), Path::new(""));
     for row in rows::all() {
         for contender in row.contenders.iter().filter(|contender| contender.in_go.is_some()) {
-            let Some(mut command) = programs.start(row, contender) else { return };
+            let Some(mut command) = programs.command(row, contender) else { return };
             let operations = row.operations(contender, true);
             let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
             writeln!(process.stdin.take().expect("its input"), "{operations}").expect("it reads");

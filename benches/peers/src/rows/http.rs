@@ -5,7 +5,7 @@ use crate::contenders::smol::Smol;
 use crate::contenders::spinpark::Spinpark;
 use crate::contenders::tokio::Tokio;
 use crate::meters::Late;
-use crate::row::{Round, Sample, Setup, Tally};
+use crate::row::{Round, Sample, Setup};
 use crate::tasks::Sockets;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -79,18 +79,12 @@ fn asked(address: SocketAddr, width: u64, each: u64) -> Sample {
                 late.take(at.elapsed());
                 sum += i;
             }
-            (late, sum)
+            (sum, late)
         };
         thread::Builder::new().stack_size(64 << 10).spawn(ask).expect("a thread")
     };
     let clients: Vec<_> = (0..).zip(connections).map(client).collect();
-    let (mut late, mut sum) = (Late::default(), 0);
-    for client in clients {
-        let (its_late, its_sum) = client.join().expect("no panic");
-        late.add(&its_late);
-        sum += its_sum;
-    }
-    Sample { tally: Tally { count: late.count(), sum }, figures: late.figures().into() }
+    Late::sample_of(clients.into_iter().map(|client| client.join().expect("no panic")))
 }
 
 /// Of the next answer.

@@ -43,7 +43,7 @@ pub(crate) fn call(n: u64, spawn: impl Fn(Call)) -> Sample {
         sum += number;
         late.take(time);
     }
-    Sample { tally: Tally { count: late.count(), sum }, figures: late.figures().into() }
+    late.sample(sum)
 }
 
 /// `n` tasks, and as many milliseconds of rest.

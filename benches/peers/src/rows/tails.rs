@@ -15,55 +15,67 @@ use std::time::{Duration, Instant};
 /// Hogs a worker.
 pub(crate) const HOGS: usize = 2;
 
-/// A row's hogs, with their work measured.
-#[derive(Clone, Copy)]
-pub(crate) struct Beside {
-    count: usize,
-    work: Option<Work>,
-    yields: bool,
+/// The computation of a row's hogs, measured, and whether they yield.
+pub(crate) fn hogs(setup: Setup) -> Option<(Work, bool)> {
+    setup.beside.map(|Hogs { computes, yields }| (Work::measure(computes), yields))
 }
 
-impl Beside {
-    pub(crate) fn measure(setup: Setup) -> Beside {
-        let work = setup.beside.map(|Hogs { computes, .. }| Work::measure(computes));
-        let yields = setup.beside.is_some_and(|hogs| hogs.yields);
-        Beside { count: setup.workers * HOGS, work, yields }
+/// `others` tasks do `again` until `future` is over.
+async fn beside<T: Tasks, F, R>(
+    others: usize,
+    again: impl Fn() -> F + Copy + Send + 'static,
+    future: impl Future<Output = R>,
+) -> R
+where
+    F: Future<Output = ()> + Send,
+{
+    let is_over = Arc::new(AtomicBool::new(false));
+    let other = |_| {
+        let is_over = Arc::clone(&is_over);
+        T::spawn(async move {
+            while !is_over.load(Relaxed) {
+                again().await;
+            }
+        })
+    };
+    let others: Vec<_> = (0..others).map(other).collect();
+    let found = future.await;
+    is_over.store(true, Relaxed);
+    for other in others {
+        T::join(other).await;
     }
-
-    /// They compute until `future` is over.
-    async fn run<T: Tasks, R>(self, future: impl Future<Output = R>) -> R {
-        let Some(work) = self.work else { return future.await };
-        let is_over = Arc::new(AtomicBool::new(false));
-        let hogs: Vec<_> = (0..self.count).map(|_| T::spawn(hog::<T>(work, self.yields, is_over.clone()))).collect();
-        let found = future.await;
-        is_over.store(true, Relaxed);
-        for hog in hogs {
-            T::join(hog).await;
-        }
-        found
-    }
+    found
 }
 
-async fn hog<T: Tasks>(work: Work, yields: bool, is_over: Arc<AtomicBool>) {
-    while !is_over.load(Relaxed) {
+/// What the row has beside it.
+async fn beside_hogs<T: Tasks, R>(workers: usize, hogs: Option<(Work, bool)>, future: impl Future<Output = R>) -> R {
+    let Some((work, yields)) = hogs else { return future.await };
+    let again = move || async move {
         if yields {
             work.compute();
             T::yield_now().await;
         } else {
             T::join(T::spawn(async move { work.compute() })).await;
         }
-    }
+    };
+    beside::<T, _, R>(workers * HOGS, again, future).await
 }
 
-fn sample(late: &Late, sum: u64) -> Sample {
-    Sample { tally: Tally { count: late.count(), sum }, figures: late.figures().into() }
+/// Of tasks that have measured how late each of their numbers was.
+async fn all<T: Tasks>(tasks: Vec<T::Handle<(u64, Late)>>) -> Sample {
+    let mut found = Vec::new();
+    for task in tasks {
+        found.push(T::join(task).await);
+    }
+    Late::sample_of(found)
 }
 
 /// Round trips over TCP, each of which is timed.
 pub(crate) fn echo<T: Sockets>(setup: Setup) -> Round {
     T::start(setup.workers);
-    let beside = Beside::measure(setup);
-    Box::new(move |n| T::run(async move { beside.run::<T, _>(trips::<T>(setup.width, n / setup.width)).await }))
+    let Setup { workers, width, .. } = setup;
+    let hogs = hogs(setup);
+    Box::new(move |n| T::run(beside_hogs::<T, _>(workers, hogs, trips::<T>(width, n / width))))
 }
 
 async fn trips<T: Sockets>(width: u64, each: u64) -> Sample {
@@ -78,14 +90,7 @@ async fn trips<T: Sockets>(width: u64, each: u64) -> Sample {
             (sum, late)
         })
     };
-    let clients: Vec<_> = echo::connect::<T>(width).await.into_iter().map(client).collect();
-    let (mut sum, mut late) = (0, Late::default());
-    for client in clients {
-        let (its_sum, its_late) = T::join(client).await;
-        sum += its_sum;
-        late.add(&its_late);
-    }
-    sample(&late, sum)
+    all::<T>(echo::connect::<T>(width).await.into_iter().map(client).collect()).await
 }
 
 async fn trip<T: Sockets>(stream: &mut T::Stream, i: u64) -> u64 {
@@ -119,7 +124,7 @@ pub(crate) fn fan_out<T: Sockets>(setup: Setup) -> Round {
                 late.take(start.elapsed());
                 sum += i;
             }
-            sample(&late, sum)
+            late.sample(sum)
         })
     })
 }
@@ -127,8 +132,8 @@ pub(crate) fn fan_out<T: Sockets>(setup: Setup) -> Round {
 /// Sleeps of 1 to 10 ms, twenty tasks at a time.
 pub(crate) fn timers<T: Tasks>(setup: Setup) -> Round {
     T::start(setup.workers);
-    let beside = Beside::measure(setup);
-    Box::new(move |n| T::run(async move { beside.run::<T, _>(slept::<T>(n)).await }))
+    let hogs = hogs(setup);
+    Box::new(move |n| T::run(beside_hogs::<T, _>(setup.workers, hogs, slept::<T>(n))))
 }
 
 pub(crate) const SLEEPERS: usize = 20;
@@ -148,36 +153,14 @@ async fn slept<T: Tasks>(n: u64) -> Sample {
             (sum, late)
         })
     };
-    let sleepers: Vec<_> = times.chunks(times.len().div_ceil(SLEEPERS)).map(sleeper).collect();
-    let (mut sum, mut late) = (0, Late::default());
-    for sleeper in sleepers {
-        let (its_sum, its_late) = T::join(sleeper).await;
-        sum += its_sum;
-        late.add(&its_late);
-    }
-    sample(&late, sum)
+    all::<T>(times.chunks(times.len().div_ceil(SLEEPERS)).map(sleeper).collect()).await
 }
 
 /// The same beside four tasks that block for a millisecond, as the runtime says that such calls be made.
 pub(crate) fn blocked<T: Tasks>(setup: Setup) -> Round {
     T::start(setup.workers);
-    Box::new(move |n| {
-        T::run(async move {
-            let is_over = Arc::new(AtomicBool::new(false));
-            let block = |is_over: Arc<AtomicBool>| async move {
-                while !is_over.load(Relaxed) {
-                    T::block_long(|| thread::sleep(BLOCKED)).await;
-                }
-            };
-            let blocked: Vec<_> = (0..BLOCKERS).map(|_| T::spawn(block(is_over.clone()))).collect();
-            let sample = slept::<T>(n).await;
-            is_over.store(true, Relaxed);
-            for blocked in blocked {
-                T::join(blocked).await;
-            }
-            sample
-        })
-    })
+    let again = || T::block_long(|| thread::sleep(BLOCKED));
+    Box::new(move |n| T::run(beside::<T, _, _>(BLOCKERS, again, slept::<T>(n))))
 }
 
 pub(crate) const BLOCKERS: usize = 4;
@@ -218,7 +201,7 @@ pub(crate) fn last<T: Tasks>(setup: Setup) -> Round {
                 work.compute();
             }
             drop(ping);
-            sample(&T::join(answers).await, sum)
+            T::join(answers).await.sample(sum)
         })
     })
 }

@@ -3,10 +3,10 @@
 use super::{connect, join, run, wait};
 use crate::contenders::spinpark::Spinpark;
 use crate::meters::Late;
-use crate::row::{Hogs, Round, Sample, Setup, Tally};
+use crate::row::{Round, Sample, Setup};
 use crate::rows::busy::Work;
 use crate::rows::echo::{MESSAGE, message, number};
-use crate::rows::tails::{BLOCKED, BLOCKERS, COMPUTES, HABIT, HOGS, SLEEPERS};
+use crate::rows::tails::{BLOCKED, BLOCKERS, COMPUTES, HABIT, HOGS, SLEEPERS, hogs};
 use crate::rows::timers::times;
 use crate::tasks::{Sockets, Tasks};
 use spinpark::time::sleep;
@@ -18,10 +18,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 type Stream = <Spinpark as Sockets>::Stream;
-
-fn sample(late: &Late, sum: u64) -> Sample {
-    Sample { tally: Tally { count: late.count(), sum }, figures: late.figures().into() }
-}
 
 /// `others` goroutines do `again` until `does` is over.
 fn beside<R>(others: usize, again: impl Fn() + Clone + Send + 'static, does: impl FnOnce() -> R) -> R {
@@ -42,8 +38,8 @@ fn beside<R>(others: usize, again: impl Fn() + Clone + Send + 'static, does: imp
 }
 
 /// What the row has beside it.
-fn beside_hogs<R>(setup: Setup, work: Option<Work>, does: impl FnOnce() -> R) -> R {
-    let Some((work, Hogs { yields, .. })) = work.zip(setup.beside) else { return does() };
+fn beside_hogs<R>(workers: usize, hogs: Option<(Work, bool)>, does: impl FnOnce() -> R) -> R {
+    let Some((work, yields)) = hogs else { return does() };
     let again = move || {
         if yields {
             work.compute();
@@ -52,17 +48,13 @@ fn beside_hogs<R>(setup: Setup, work: Option<Work>, does: impl FnOnce() -> R) ->
             join(go(move || work.compute()));
         }
     };
-    beside(setup.workers * HOGS, again, does)
-}
-
-fn work(setup: Setup) -> Option<Work> {
-    setup.beside.map(|hogs| Work::measure(hogs.computes))
+    beside(workers * HOGS, again, does)
 }
 
 pub(crate) fn echo(setup: Setup) -> Round {
     Spinpark::start(setup.workers);
-    let work = work(setup);
-    Box::new(move |n| run(move || beside_hogs(setup, work, || trips(setup.width, n / setup.width))))
+    let hogs = hogs(setup);
+    Box::new(move |n| run(move || beside_hogs(setup.workers, hogs, || trips(setup.width, n / setup.width))))
 }
 
 fn trips(width: u64, each: u64) -> Sample {
@@ -78,16 +70,7 @@ fn trips(width: u64, each: u64) -> Sample {
         })
     };
     let clients: Vec<_> = connect(width).into_iter().map(client).collect();
-    all(clients.into_iter().map(join))
-}
-
-fn all(found: impl Iterator<Item = (u64, Late)>) -> Sample {
-    let (mut sum, mut late) = (0, Late::default());
-    for (its_sum, its_late) in found {
-        sum += its_sum;
-        late.add(&its_late);
-    }
-    sample(&late, sum)
+    Late::sample_of(clients.into_iter().map(join))
 }
 
 fn trip(stream: &mut Stream, i: u64) -> u64 {
@@ -119,15 +102,15 @@ pub(crate) fn fan_out(setup: Setup) -> Round {
                 late.take(start.elapsed());
                 sum += i;
             }
-            sample(&late, sum)
+            late.sample(sum)
         })
     })
 }
 
 pub(crate) fn timers(setup: Setup) -> Round {
     Spinpark::start(setup.workers);
-    let work = work(setup);
-    Box::new(move |n| run(move || beside_hogs(setup, work, || slept(n))))
+    let hogs = hogs(setup);
+    Box::new(move |n| run(move || beside_hogs(setup.workers, hogs, || slept(n))))
 }
 
 fn slept(n: u64) -> Sample {
@@ -146,7 +129,7 @@ fn slept(n: u64) -> Sample {
         })
     };
     let sleepers: Vec<_> = times.chunks(times.len().div_ceil(SLEEPERS)).map(sleeper).collect();
-    all(sleepers.into_iter().map(join))
+    Late::sample_of(sleepers.into_iter().map(join))
 }
 
 pub(crate) fn blocked(setup: Setup) -> Round {
@@ -182,7 +165,7 @@ pub(crate) fn last(setup: Setup) -> Round {
                 work.compute();
             }
             drop(ping);
-            sample(&join(answers), sum)
+            join(answers).sample(sum)
         })
     })
 }

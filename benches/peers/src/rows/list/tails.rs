@@ -10,10 +10,6 @@ const fn hogs(setup: Setup, micros: u64) -> Setup {
     Setup { beside: Some(Hogs { computes: Duration::from_micros(micros), yields: true }), ..setup }
 }
 
-const fn ending(setup: Setup, micros: u64) -> Setup {
-    Setup { beside: Some(Hogs { computes: Duration::from_micros(micros), yields: false }), ..setup }
-}
-
 const ECHO: Row = Row {
     operation: "a round trip",
     full: 400,
@@ -59,7 +55,7 @@ const FAN: Row = Row {
 const HTTP: Row = Row {
     operation: "a request",
     full: 8_000,
-    quick: 1_000,
+    quick: 2_000,
     at_most_rounds: 5,
     contenders: contenders!(http::open),
     ..TAIL
@@ -79,7 +75,7 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "echo_hogs_end_2",
         what: "they compute 1 ms and end, each spawned by a task that waits for it; two workers",
-        setup: ending(TWO, 1_000),
+        setup: Setup { beside: Some(Hogs { computes: Duration::from_millis(1), yields: false }), ..TWO },
         ..LONG
     },
     Row {
@@ -106,7 +102,7 @@ pub(super) static ROWS: &[Row] = &[
         name: "echo_1000_2",
         what: "round trips over 1000 TCP connections at once, two workers",
         full: 20_000,
-        quick: 1_000,
+        quick: 2_000,
         setup: TWO.wide(1000),
         tally: yields::tally,
         ..ECHO
