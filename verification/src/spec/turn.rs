@@ -56,8 +56,8 @@ impl Model {
         }
         let item = self.steal_from(looker, victim, self.is(Wrong::RelievesOfRunnext))?;
         self.seen.note("a P was relieved that dispatches nothing");
-        let is_own = self.is(Wrong::RelievesTwiceInARow);
-        self.ps[p].counts(!is_own);
+        let is_global = !self.is(Wrong::RelievesTwiceInARow);
+        self.ps[p].counts(is_global);
         Some(item)
     }
 

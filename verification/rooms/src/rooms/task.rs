@@ -35,7 +35,8 @@ pub enum Polled {
     Ready,
 }
 
-/// Who a thread is. Without a runner the task waits at first; without a joiner its handle is gone; without one that ends it the runtime goes on.
+/// The part of a thread. Without a runner the task waits at first; without a joiner its handle is gone; without a closer or a stopper the
+/// runtime goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// The task is its to run.

@@ -3,7 +3,7 @@
 use super::{ABORTED, Did, NO_OUTPUT, OUTPUT, Op, Polled, Role, Tasks, WOKEN, YIELDS};
 use crate::room::{CallId, Does, Effects, Spec};
 
-/// Who has the right to the future.
+/// The owner of the right to the future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Right {
     /// It waits.
