@@ -28,7 +28,6 @@ mod stepped;
 mod syscall;
 mod sysmon;
 mod task_costs;
-mod timers;
 mod turn;
 mod words;
 mod work_source;

@@ -273,6 +273,8 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "rooms/semaphore.rs"
     "rooms/task.rs"
     "rooms/task/life.rs"
+    "rooms/timers.rs"
+    "rooms/timers/lists.rs"
     "rooms/wait_group.rs"
     "rooms/watch.rs"
     "values.rs"

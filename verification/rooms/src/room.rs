@@ -67,7 +67,7 @@ pub trait Room: Sized + 'static {
 
     /// The room's name, most often that of its file below `waits` or `queues`.
     const NAME: &'static str;
-    /// What its source is called there, if it is not the room's alone.
+    /// What its source is called there, if that is another name, or several.
     const SOURCE: &'static str = Self::NAME;
     /// Every size that is tried.
     fn setups() -> Vec<Self::Setup>;

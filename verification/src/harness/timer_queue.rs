@@ -1,5 +1,5 @@
 //! Threads that sleep around the timers of [`spinpark_kernel::waits::timer_queue`], with a bell for each of their
-//! wakers; an M that fires what is due, a closer, and the threads that serve after that; with the ways in which that
+//! wakers; a closer, and the threads that serve after that; with the ways in which that
 //! may be wrong.
 
 use crate::hosts::model_host::{Cell, ModelHost};
@@ -8,7 +8,7 @@ use spinpark_kernel::atomic::Atomic;
 use spinpark_kernel::host::{NEVER, Nanos, Parker};
 use spinpark_kernel::queues::timers::Key;
 use spinpark_kernel::waits::bell::Bell;
-use spinpark_kernel::waits::timer_queue::{Added, Registers, Timer, TimerQueue};
+use spinpark_kernel::waits::timer_queue::{Added, TimerQueue};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,39 +23,10 @@ pub struct Tiny<H: ModelHost> {
     fired: Vec<Atomic<H, u64>>,
     /// What was done before a timer was added: the thread that fires it may touch it.
     data: Vec<H::Cell<u64>>,
-    /// Where the M waits while there is no timer.
-    m: Bell<H>,
-    is_over: Atomic<H, bool>,
     /// The wrong flag of a variant.
     closed: Atomic<H, bool>,
     /// The timer at [`FAR`]: for the thread that made it, and shuts down.
     far: Mutex<Option<Key>>,
-}
-
-/// The timers, and which of their wakers' bells there are.
-#[derive(Clone)]
-struct Queue<H: ModelHost>(Arc<Tiny<H>>);
-
-type Place<H> = Option<Timer<Queue<H>, usize>>;
-
-impl<H: ModelHost> Registers for Queue<H> {
-    type Waker = usize;
-
-    fn remove(&self, key: Key) {
-        self.0.queue.remove(key);
-    }
-
-    fn take(&self, key: Key) -> Option<usize> {
-        self.0.queue.remove(key)
-    }
-
-    fn replace(&self, key: Key, waker: usize) -> Result<(), usize> {
-        if is_variant("timer-queue-forgets-a-waker-that-comes-late") {
-            let _ = self.0.queue.replace(key, waker);
-            return Ok(());
-        }
-        self.0.queue.replace(key, waker).map(drop)
-    }
 }
 
 impl<H: ModelHost> Tiny<H> {
@@ -66,8 +37,6 @@ impl<H: ModelHost> Tiny<H> {
             bells: (0..wakers).map(|_| Bell::new()).collect(),
             fired: (0..wakers).map(|_| Atomic::new(0)).collect(),
             data: (0..wakers).map(|_| Cell::new(0)).collect(),
-            m: Bell::new(),
-            is_over: Atomic::new(false),
             closed: Atomic::new(false),
             far: Mutex::new(None),
         })
@@ -76,65 +45,15 @@ impl<H: ModelHost> Tiny<H> {
     /// Adds a timer as the runtime does, without a P.
     fn add(self: &Arc<Self>, shard: usize, when: Nanos, waker: usize) -> Key {
         let (key, added) = self.queue.add(shard, when, waker);
-        match added {
-            Added::Closed => self.serve(),
-            Added::First => self.m.ring(),
-            Added::Later => (),
+        if added == Added::Closed {
+            self.serve();
         }
         key
-    }
-
-    fn poll(self: &Arc<Self>, place: &mut Place<H>, when: Nanos, waker: usize) {
-        Timer::poll(place, waker, || waker, |waker| (Queue(Arc::clone(self)), self.add(0, when, waker)));
-    }
-
-    /// Sleeps until `when`, polled first by each of these wakers in turn, and by the last of them when it is woken.
-    pub fn sleep(self: &Arc<Self>, when: Nanos, wakers: &[usize]) {
-        let mut place = None;
-        self.sleep_on(&mut place, when, wakers);
-    }
-
-    fn sleep_on(self: &Arc<Self>, place: &mut Place<H>, when: Nanos, wakers: &[usize]) {
-        let mut wakers = wakers.iter().copied();
-        let mut waker = wakers.next().expect("one waker at least");
-        while H::now() < when {
-            self.poll(place, when, waker);
-            match wakers.next() {
-                Some(next) => waker = next,
-                None => self.wait(waker),
-            }
-        }
-        Timer::forget(place);
     }
 
     fn wait(&self, waker: usize) {
         let waited = self.bells[waker].wait(|| Ok::<(), ()>(()));
         assert!(waited.is_ok(), "a thread that never gives up has given up");
-    }
-
-    /// Sleeps until `first`, but changes its mind as soon as its timer runs, and sleeps until `then`. Before it is polled again it
-    /// waits to be woken.
-    pub fn sleep_and_reset(self: &Arc<Self>, first: Nanos, then: Nanos, waker: usize) {
-        let mut place = None;
-        self.poll(&mut place, first, waker);
-        if is_variant("timer-queue-reset-forgets-the-waker") {
-            Timer::forget(&mut place);
-        } else if !is_variant("timer-queue-resets-without-a-cancel") {
-            Timer::reset(&mut place, |queue, waker| queue.0.add(0, then, waker));
-        }
-        self.wait(waker);
-        self.sleep_on(&mut place, then, &[waker]);
-    }
-
-    /// Adds a timer, and takes it back. Was it there still? Then what comes with it is ours again.
-    pub fn add_and_cancel(self: &Arc<Self>, when: Nanos, waker: usize) -> bool {
-        self.data[waker].set(1);
-        let key = self.add(0, when, waker);
-        let cancelled = self.queue.remove(key).is_some();
-        if cancelled {
-            self.data[waker].set(2);
-        }
-        cancelled
     }
 
     /// Adds a timer, and waits until it is fired.
@@ -220,37 +139,9 @@ impl<H: ModelHost> Tiny<H> {
         self.fired[waker].load(Relaxed)
     }
 
-    /// The life of an M: fires what is due, and waits for the next, until it is [over](Tiny::is_over).
-    pub fn run_m(&self) {
-        loop {
-            let now = H::now();
-            self.fire_due(now);
-            // Relaxed: the thread that sets it rings after it.
-            if self.is_over.load(Relaxed) {
-                return;
-            }
-            match self.queue.deadline() {
-                NEVER => assert!(self.m.wait(|| Ok::<(), ()>(())).is_ok(), "the M never gives up"),
-                when => H::pass(when.saturating_sub(H::now())),
-            }
-        }
-    }
-
-    /// Fires what is due at `now`, once.
-    pub fn fire_due(&self, now: Nanos) {
-        self.queue.all_due(0, now).for_each(|waker| self.fire(waker));
-    }
-
     /// Takes those that are due at `now`, and forgets them.
     pub fn forget_due(&self, now: Nanos) {
         drop(self.queue.take_due(0, now));
-    }
-
-    /// The M ends.
-    pub fn is_over(&self) {
-        // Relaxed: the bell brings it.
-        self.is_over.store(true, Relaxed);
-        self.m.ring();
     }
 
     /// The runtime is shut down. Was there a sleeper?

@@ -93,6 +93,7 @@ pub static MODELS: &[&[Model]] = &[
     monitor_beside::MODELS,
     rouses::MODELS,
     rooms::TASK,
+    rooms::TIMERS,
     owned_tasks::MODELS,
     parker::MODELS,
     requests::MODELS,

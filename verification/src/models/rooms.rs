@@ -108,6 +108,9 @@ pub const SEMAPHORE: &[Model] =
 pub const TASK: &[Model] = models!("task", rooms::task::Tasks, invariants: [53, 54, 55, 56, 57],
     of_three: ["a_handle_changes_its_mind" => 7, "three_threads" => 8, "a_closer_for_longer" => 9,
         "a_closer_beside_a_waker" => 10]);
+/// Timers.
+pub const TIMERS: &[Model] = models!("timers", rooms::timers::TimerQueues, invariants: [35, 44, 75, 76, 77],
+    of_three: ["a_sleeper_beside_two_takes" => 7]);
 /// A group that is waited for.
 pub const WAIT_GROUP: &[Model] = models!("wait_group", rooms::wait_group::WaitGroups, invariants: [97], focuses: []);
 /// A watched value.

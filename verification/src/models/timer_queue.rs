@@ -1,68 +1,11 @@
-//! Models of timers as the runtime has them: those that sleep beside the firing M, and beside the runtime's end.
+//! Models of timers of which `verification/rooms` has no program: those that sleep beside the runtime's end, and the thread that serves them.
 
-use crate::harness::common::party;
 use crate::harness::timer_queue::{FAR, Tiny};
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::wrap::trace::main_plays;
 use crate::model::{Model, rc11, sc, sc_cut, tso};
 use crate::mutation::mutant::Mutant;
 use std::sync::Arc;
-
-/// One that sleeps is polled by one waker, and then by another, while an M fires.
-fn another_waker_beside_the_firing<H: ModelHost>() -> String {
-    main_plays("sleeper");
-    let tiny = Tiny::<H>::new(1, 2);
-    let m = party::<H, _, _>("M", &tiny, Tiny::run_m);
-    tiny.sleep(5, &[0, 1]);
-    tiny.is_over();
-    H::join(m);
-    tiny.check_at_rest();
-    format!("fired {} and {}", tiny.fired(0), tiny.fired(1))
-}
-
-/// A timer is taken back while it fires.
-fn a_cancel_beside_the_firing<H: ModelHost>() -> String {
-    main_plays("sleeper");
-    let tiny = Tiny::<H>::new(1, 1);
-    let m = party::<H, _, _>("M", &tiny, |tiny| tiny.fire_due(5));
-    let cancelled = tiny.add_and_cancel(5, 0);
-    H::join(m);
-    tiny.check_at_rest();
-    let fired = tiny.fired(0);
-    assert!(fired + u64::from(cancelled) == 1, "fired {fired} times, cancelled {cancelled}");
-    format!("cancelled {cancelled}")
-}
-
-/// Two fire at once.
-fn two_fire<H: ModelHost>() -> String {
-    main_plays("sleeper");
-    let tiny = Tiny::<H>::new(1, 1);
-    let sleeper = {
-        let tiny = Arc::clone(&tiny);
-        move || tiny.add_and_cancel(5, 0)
-    };
-    let one = party::<H, _, _>("M", &tiny, |tiny| tiny.fire_due(5));
-    let two = party::<H, _, _>("other M", &tiny, |tiny| tiny.fire_due(5));
-    let cancelled = sleeper();
-    H::join(one);
-    H::join(two);
-    let fired = tiny.fired(0);
-    assert!(fired + u64::from(cancelled) == 1, "fired {fired} times, cancelled {cancelled}");
-    format!("cancelled {cancelled}")
-}
-
-/// One that sleeps changes its mind, and wants to sleep longer.
-fn a_reset_beside_the_firing<H: ModelHost>() -> String {
-    main_plays("sleeper");
-    let tiny = Tiny::<H>::new(1, 1);
-    let m = party::<H, _, _>("M", &tiny, Tiny::run_m);
-    tiny.sleep_and_reset(3, 8, 0);
-    assert!(H::now() >= 8, "it slept until {}, and not until 8", H::now());
-    tiny.is_over();
-    H::join(m);
-    tiny.check_at_rest();
-    format!("fired {}", tiny.fired(0))
-}
 
 /// Two shards: in one a thread sleeps for long, in the other one registers while the runtime is shut down.
 fn an_add_beside_the_close<H: ModelHost>() -> String {
@@ -136,8 +79,6 @@ fn a_cancel_beside_the_close<H: ModelHost>() -> String {
     format!("seen {was_seen}")
 }
 
-const WAKER: &str = "timer_queue::no_sleeper_is_missed::another_waker_beside_the_firing";
-const RESET: &str = "timer_queue::no_sleeper_is_missed::a_reset_beside_the_firing";
 const CLOSE: &str = "timer_queue::the_last_are_served::an_add_beside_the_close";
 const CANCEL: &str = "timer_queue::the_last_are_served::a_cancel_beside_the_close";
 const AFTER: &str = "timer_queue::the_last_are_served::two_adds_after_the_close";
@@ -145,33 +86,6 @@ const AS: &str = "timer_queue::the_last_are_served::one_sleeps_as_it_is_closed";
 
 /// The models.
 pub const MODELS: &[Model] = &[
-    crate::model!("timer_queue::no_sleeper_is_missed::another_waker_beside_the_firing", another_waker_beside_the_firing,
-        claim: "one that sleeps, and is polled by another waker while its timer fires, is woken by that one, when its time is \
-            over",
-        size: "2 threads, 2 wakers",
-        invariants: [75, 76],
-        must_reach: ["fired 0 and 1", "fired 1 and 1"],
-        runs: [rc11(), sc()]),
-    crate::model!("timer_queue::a_timer_is_fired_once_or_cancelled::a_cancel_beside_the_firing", a_cancel_beside_the_firing,
-        claim: "a timer that is cancelled while it fires is fired or cancelled, and what was done before is seen by \
-                the thread that does it",
-        size: "2 threads, 1 timer",
-        invariants: [75],
-        must_reach: ["cancelled true", "cancelled false"],
-        runs: [rc11(), sc()]),
-    crate::model!("timer_queue::a_timer_is_fired_once_or_cancelled::two_fire", two_fire,
-        claim: "the same, and two Ms fire at once",
-        size: "3 threads, 1 timer",
-        invariants: [75],
-        must_reach: ["cancelled true", "cancelled false"],
-        runs: [rc11(), sc()]),
-    crate::model!("timer_queue::no_sleeper_is_missed::a_reset_beside_the_firing", a_reset_beside_the_firing,
-        claim: "one that sleeps longer after all, while its timer fires, is woken without another poll, and then when the later \
-            moment has come",
-        size: "2 threads, 1 waker, 2 timers",
-        invariants: [75, 76],
-        must_reach: ["fired 1", "fired 2"],
-        runs: [rc11(), sc_cut()]),
     crate::model!("timer_queue::the_last_are_served::an_add_beside_the_close", an_add_beside_the_close,
         claim: "one that registers in a shard while the runtime is shut down sees that, or is seen by the closer, \
             though one in another shard sleeps for long",
@@ -209,12 +123,6 @@ pub const MODELS: &[Model] = &[
 /// The mutants.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "timer_queue";
-    "timer-queue-forgets-a-waker-that-comes-late": "a waker that comes when the timer is over is not registered anew",
-        variant("timer-queue-forgets-a-waker-that-comes-late"), by WAKER => [Rc11, Sc];
-    "timer-queue-resets-without-a-cancel": "one that sleeps longer after all keeps the timer that it has",
-        variant("timer-queue-resets-without-a-cancel"), by RESET => [Rc11, Sc];
-    "timer-queue-reset-forgets-the-waker": "one that sleeps longer after all is woken only if it is polled again",
-        variant("timer-queue-reset-forgets-the-waker"), by RESET => [Rc11, Sc];
     "timer-queue-close-leaves-what-sleeps": "the closer leaves what sleeps without a server",
         variant("timer-queue-close-leaves-what-sleeps"), by AS => [Rc11, Sc];
     "timer-queue-cancel-leaves-who-serves": "the server sleeps on, though no sleeper is left to be woken",

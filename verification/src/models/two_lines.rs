@@ -3,11 +3,8 @@
 use crate::harness::parker::OnFutex;
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, sc};
-use spinpark_kernel::queues::timers::Key;
 use spinpark_kernel::waits::claim::Ticket;
 use spinpark_kernel::waits::select::{Cases, Selection};
-use spinpark_kernel::waits::timer_queue::{Registers, Timer, TimerQueue};
-use std::rc::Rc;
 use std::task::Poll;
 
 /// A parker whose sleeper is unparked while it sleeps.
@@ -83,40 +80,6 @@ fn the_order_of_cases<H: ModelHost>() -> String {
     format!("{is_ready:?}: {order:?}")
 }
 
-/// A queue of timers, as a sleep has it.
-struct Sleeps<H: ModelHost>(Rc<TimerQueue<H, u64>>);
-
-impl<H: ModelHost> Registers for Sleeps<H> {
-    type Waker = u64;
-
-    fn remove(&self, key: Key) {
-        self.0.remove(key);
-    }
-
-    fn take(&self, key: Key) -> Option<u64> {
-        self.0.remove(key)
-    }
-
-    fn replace(&self, key: Key, waker: u64) -> Result<(), u64> {
-        self.0.replace(key, waker).map(drop)
-    }
-}
-
-/// A sleep is polled, perhaps again by another waker, and dropped.
-fn a_sleep_is_dropped<H: ModelHost>() -> String {
-    let queue = Rc::new(TimerQueue::<H, u64>::new(1));
-    let mut place = None;
-    let wakers = 1 + H::choose(2) as u64;
-    for waker in 0..wakers {
-        let add = |waker| (Sleeps(Rc::clone(&queue)), queue.add(0, 5, waker).0);
-        Timer::poll(&mut place, waker, || waker, add);
-        assert!(queue.len() == 1, "one sleeps, by {} timers", queue.len());
-    }
-    Timer::forget(&mut place);
-    assert!(queue.is_empty(), "no thread sleeps, and there is a timer");
-    format!("{wakers} wakers")
-}
-
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("parker::an_unpark_is_remembered_once::it_is_used_up", an_unpark_is_used_up,
@@ -125,12 +88,6 @@ pub const MODELS: &[Model] = &[
         invariants: [70, 71],
         must_reach: ["remembered: true", "remembered: false"],
         runs: [rc11(), sc()]),
-    crate::model!("timer_queue::a_timer_is_fired_once_or_cancelled::a_sleep_is_dropped", a_sleep_is_dropped,
-        claim: "a sleep has one timer, by whichever waker it was polled, and none when it is dropped",
-        size: "1 thread, 1 sleep",
-        invariants: [75, 76],
-        must_reach: ["1 wakers", "2 wakers"],
-        runs: [sc()]),
     crate::model!("select::the_cases_come_in_any_order::the_order_of_cases", the_order_of_cases,
         claim: "the cases are tried in each order, each once, and what there is besides after them",
         size: "1 thread, 3 cases",

@@ -19,7 +19,7 @@
 //!
 //! A task that [cancels](TimerQueue::remove) the last timer after the close unparks that thread as well: so it ends, and does not sleep until then.
 //!
-//! Checked by: verification/src/models/timer_queue.rs
+//! Checked by: verification/src/models/timer_queue.rs, verification/rooms/src/rooms/timers.rs
 
 use crate::atomic::Atomic;
 use crate::host::{Host, Lock, NEVER, Nanos, Parker};

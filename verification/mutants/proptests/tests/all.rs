@@ -32,8 +32,6 @@ mod runq;
 mod syscall;
 #[path = "../../../../proptests/tests/sysmon.rs"]
 mod sysmon;
-#[path = "../../../../proptests/tests/timers.rs"]
-mod timers;
 #[path = "../../../../proptests/tests/turn.rs"]
 mod turn;
 #[path = "../../../../proptests/tests/words.rs"]

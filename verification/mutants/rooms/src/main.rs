@@ -50,10 +50,9 @@ fn is_patch_of(step: &Step, source: &str, patches: &str) -> bool {
 }
 
 fn is_in(step: &Step, source: &str) -> bool {
-    let is_it = |folder: &str| {
-        step.file == format!("{folder}{source}.rs") || step.file.starts_with(&format!("{folder}{source}/"))
-    };
-    ["queues/", "waits/", ""].into_iter().any(is_it) && step.both.is_none()
+    let is_it = |name: &str| step.file == format!("{name}.rs") || step.file.starts_with(&format!("{name}/"));
+    let is_in = |source: &str| ["queues/", "waits/", ""].iter().any(|folder| is_it(&format!("{folder}{source}")));
+    source.split(' ').any(is_in) && step.both.is_none()
 }
 
 /// The life of the process that tries one: with the room's programs, then with those of the others that have its source.

@@ -14,6 +14,7 @@ pub mod permits;
 pub mod runq;
 pub mod semaphore;
 pub mod task;
+pub mod timers;
 pub mod wait_group;
 pub mod watch;
 
@@ -35,6 +36,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<runq::RunQueues>(),
     Declared::of::<semaphore::Semaphores>(),
     Declared::of::<task::Tasks>(),
+    Declared::of::<timers::TimerQueues>(),
     Declared::of::<wait_group::WaitGroups>(),
     Declared::of::<watch::Watches>(),
 ];
