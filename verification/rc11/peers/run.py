@@ -38,7 +38,12 @@ PEERS = [
     # Without debug assertions its tests do not compile.
     ("thingbuf", "0.1.6", "loom", ["--profile", "loom", "--lib"], ""),
     ("bytes", "1.12.2", "loom", ["--lib"], "fuzz"),
+    # The same, of debug assertions.
+    ("tokio", "1.54.1", "loom --cfg tokio_unstable", ["--config", "profile.release.debug-assertions=true", "--features", "full,test-util", "--lib"], "loom"),
 ]
+
+# A crate of more tests than that has one row.
+MANY = 60
 
 
 def cached(name, version):
@@ -163,9 +168,13 @@ def examine(peer, seconds):
 
 
 def table(results):
-    """A row for each test that one of the two has ended, after more than one execution; of the others, how many there are."""
+    """A row for each test that one of the two has ended, after more than one execution; of the others, how many there are. Of a crate
+    of very many, one row."""
     rows, single, neither = [], {}, {}
     for peer in results:
+        if len(peer["tests"]) > MANY:
+            rows.append(all_in_one(peer))
+            continue
         for test, both in peer["tests"].items():
             loom, rc11 = both["loom"], both["rc11"]
             if not rc11["executions"] and not loom["executions"]:
@@ -189,6 +198,19 @@ def table(results):
     )
 
 
+def all_in_one(peer):
+    """One row of all its tests: how each checker ended, and how long those took."""
+    def ends(checker):
+        ended = [both[checker] for both in peer["tests"].values()]
+        counts = {verdict: sum(one["verdict"] == verdict for one in ended) for verdict in sorted({one["verdict"] for one in ended})}
+        said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        done = [one for one in ended if one["verdict"] in ("proved", "passed")]
+        return said, f"{sum(one['executions'] or 0 for one in done):,}", f"{sum(one['seconds'] for one in ended):.0f}"
+
+    rc11, loom = ends("rc11"), ends("loom")
+    return f"| {peer['name']} {peer['version']} | all {len(peer['tests'])} | {' | '.join(rc11)} | {' | '.join(loom)} |"
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("names", nargs="*", help="only these")
@@ -203,8 +225,21 @@ def main():
     print(text)
     if chosen.write:
         before, _, rest = TABLE.read_text().partition("<!-- table -->\n")
-        _, _, after = rest.partition("<!-- /table -->")
-        TABLE.write_text(f"{before}<!-- table -->\n{text}<!-- /table -->{after}")
+        stood, _, after = rest.partition("<!-- /table -->")
+        TABLE.write_text(f"{before}<!-- table -->\n{merged(stood, text, {peer[0] for peer in peers})}<!-- /table -->{after}")
+
+
+def merged(stood, new, named):
+    """The table as it stood, with what is new of the crates that are named."""
+    counts = {}
+    for text, others in [(stood, True), (new, False)]:
+        for what, said in re.findall(r"^(\*[PB].*): (.*)\.$", text, re.MULTILINE):
+            parts = [part for part in said.split(", ") if part and (part.split(" of ")[1] in named) != others]
+            counts.setdefault(what, []).extend(parts)
+    rows = [line for line in stood.splitlines() if line.startswith("| ") and line.split()[1] not in {*named, "crate"}]
+    rows += [line for line in new.splitlines() if line.startswith("| ") and line.split()[1] != "crate"]
+    head = "\n".join(line for line in new.splitlines()[:2])
+    return head + "\n" + "\n".join(rows) + "\n\n" + "".join(f"{what}: {', '.join(parts)}.\n" for what, parts in counts.items())
 
 
 if __name__ == "__main__":
