@@ -111,26 +111,6 @@ pub fn linearize<S: Spec>(initial: &S, history: &[Record<S::Call>]) -> Result<Ve
     if search.go(initial, 0) { Ok(search.order) } else { Err(NotLinearizable { picture: search.picture() }) }
 }
 
-/// What was done under a lock has an order; and so has it together with any one of the hints, the calls that `is_hint`
-/// knows: each was true at some moment while it was read, if not all at the same.
-///
-/// # Panics
-/// If not.
-pub fn each_was_true_once<S: Spec>(initial: &S, history: &[Record<S::Call>], is_hint: impl Fn(&S::Call) -> bool) {
-    let with = |hint: Option<usize>| {
-        let kept = history.iter().enumerate().filter(|(i, record)| hint == Some(*i) || !is_hint(&record.call));
-        linearize(initial, &kept.map(|(_, record)| record.clone()).collect::<Vec<_>>())
-    };
-    if let Err(wrong) = with(None) {
-        panic!("{wrong}");
-    }
-    for (i, record) in history.iter().enumerate().filter(|(_, record)| is_hint(&record.call)) {
-        if let Err(wrong) = with(Some(i)) {
-            panic!("{:?} was never true: {wrong}", record.call);
-        }
-    }
-}
-
 struct Search<'a, S: Spec> {
     history: &'a [Record<S::Call>],
     /// Lowe: what is done, and where that leads.

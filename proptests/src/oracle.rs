@@ -3,7 +3,6 @@
 //! An operation takes fresh Gs in and lets some come out: those taken, and those refused. Gs are numbers, given out in
 //! sequence. So one comparison fits all: the same Gs, in the same order, and the same state to be seen from outside.
 
-pub mod idle;
 pub mod ring;
 pub mod sched;
 

@@ -1,7 +1,6 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
 pub mod handoff;
-pub mod idle;
 pub mod locked;
 pub mod netpoll;
 pub mod queue_of_values;
@@ -22,7 +21,6 @@ use spinpark_verification::engines::{Engine, Outcome};
 
 /// Every room, in reading order.
 pub static ALL: &[Entry] = &[
-    Entry::of::<idle::Idle>(),
     Entry::of::<spinning::Spinning>(),
     Entry::of::<spinning::Duel>(),
     Entry::of::<spinning::Idlers>(),

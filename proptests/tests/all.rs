@@ -9,7 +9,6 @@ mod evidence;
 mod figures;
 mod fuzz_cli;
 mod globq;
-mod idle;
 mod linear;
 mod lists;
 mod local;

@@ -1,4 +1,4 @@
-//! The rooms and their reference models, as state machines; and that a wrong one is refuted.
+//! A ring and its reference model, as a state machine; and that a wrong one is refuted.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -6,7 +6,7 @@ use spinpark_kernel::queues::runq::Capacity;
 use spinpark_proptests::check::{Broken, Tally};
 use spinpark_proptests::machine::room::{Of, Room};
 use spinpark_proptests::machine::{Played, check, refute};
-use spinpark_proptests::oracle::{idle, ring};
+use spinpark_proptests::oracle::ring;
 use spinpark_proptests::solo::Solo;
 
 const CASES: u32 = 100;
@@ -36,36 +36,12 @@ impl Room for Ring {
     }
 }
 
-struct Idle;
-
-impl Room for Idle {
-    type Setup = usize;
-    type Kernel = idle::Kernel<Solo>;
-    type Oracle = idle::Oracle;
-    fn setups() -> BoxedStrategy<usize> {
-        select(&[1, 2, 65][..]).boxed()
-    }
-    fn ops() -> BoxedStrategy<idle::Op> {
-        idle::op().boxed()
-    }
-    fn both(procs: &usize) -> (Self::Kernel, idle::Oracle) {
-        (idle::Kernel::new(*procs), idle::Oracle::new(*procs))
-    }
-    fn seen(oracle: idle::Oracle) -> Tally {
-        oracle.seen
-    }
-}
-
-mod each_room_answers_as_its_model_does {
+mod a_ring_answers_as_its_model_does {
     use super::*;
 
     #[test]
-    fn the_ring() {
+    fn of_each_size() {
         check::<Of<Ring>>(CASES, OPS).must_have(&["a put met a full ring", "a steal took more than one"]);
-    }
-    #[test]
-    fn the_idle_lists() {
-        check::<Of<Idle>>(CASES, OPS).must_have(&["all Ms slept", "all Ps were idle"]);
     }
 }
 

@@ -1,9 +1,11 @@
-//! The whole scheduler on a host that refuses every thread: nothing runs, and nothing may be lost.
+//! The whole scheduler on a host that refuses every thread: nothing runs, and nothing may be lost. And an M that is listed twice.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use spinpark_kernel::queues::idle::SleepingMs;
 use spinpark_kernel::sched::Sched;
 use spinpark_kernel::sched::config::Config;
+use spinpark_kernel::types::m::MId;
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::solo::Solo;
@@ -56,5 +58,18 @@ mod each_g_comes_back_when_no_thread_can_be_had {
             Ok(seen)
         });
         seen.must_have(&["a thread was refused"]);
+    }
+}
+
+mod an_m_sleeps_once {
+    use super::*;
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "M3 is listed already")]
+    fn listing_it_twice() {
+        let mut sleeping = SleepingMs::default();
+        sleeping.put(MId(3), 0);
+        sleeping.put(MId(3), 1);
     }
 }

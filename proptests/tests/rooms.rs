@@ -73,7 +73,6 @@ macro_rules! rooms {
 }
 
 rooms! {
-    idle: "idle",
     spinning: "spinning",
     duel: "duel",
     idlers: "idlers",

@@ -9,7 +9,6 @@ pub mod drained;
 pub mod globq;
 pub mod goroutine;
 pub mod handoff;
-pub mod idle;
 mod idling;
 pub mod lists;
 pub mod local;
@@ -62,7 +61,7 @@ pub static MODELS: &[&[Model]] = &[
     rooms::LOCAL,
     globq::MODELS,
     rooms::GLOBQ,
-    idle::MODELS,
+    rooms::IDLE,
     spinning::MODELS,
     threads::MODELS,
     syscall::MODELS,
@@ -129,7 +128,6 @@ pub static MUTANTS: &[&[Mutant]] = &[
     runq::MUTANTS,
     local::MUTANTS,
     globq::MUTANTS,
-    idle::MUTANTS,
     spinning::MUTANTS,
     threads::MUTANTS,
     syscall::MUTANTS,

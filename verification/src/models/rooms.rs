@@ -86,6 +86,9 @@ pub const COND: &[Model] = models!("cond", rooms::cond::Conds, invariants: [98],
 /// The global queue.
 pub const GLOBQ: &[Model] =
     models!("globq", rooms::globq::GlobQueues, invariants: [1, 2, 26, 30], focuses: ["four_in_a_row" => 7]);
+/// Idle Ps and sleeping Ms.
+pub const IDLE: &[Model] = models!("idle", rooms::idle::IdleLists, invariants: [4, 33, 34],
+    focuses: ["five_in_a_row" => 7, "four_beside_two" => 8]);
 /// Tasks that are joined.
 pub const JOIN_SET: &[Model] =
     models!("join_set", rooms::join_set::JoinSets, invariants: [107], focuses: ["three_beside_one" => 7]);

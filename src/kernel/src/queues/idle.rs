@@ -7,7 +7,7 @@
 //!
 //! Both lists are last in, first out: the P whose caches are warm is used again.
 //!
-//! Checked by: verification/src/models/idle.rs, proptests/tests/idle.rs
+//! Checked by: verification/rooms/src/rooms/idle.rs
 
 use crate::atomic::Atomic;
 use crate::host::{Host, Nanos};

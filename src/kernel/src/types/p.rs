@@ -18,7 +18,7 @@
 //! **Bounded overtaking** (Go has no such bound: golang/go #52934). Every dispatch counts towards the global queue's
 //! turn, and at most K dispatches in a row come from `runnext` while the ring holds a G. See [`Turn`].
 //!
-//! Checked by: verification/src/models/idle.rs, proptests/tests/turn.rs
+//! Checked by: verification/rooms/src/rooms/idle.rs, proptests/tests/turn.rs
 
 use crate::atomic::Value;
 use crate::types::token::Unspent;

@@ -10,8 +10,6 @@ mod costs;
 mod evidence;
 #[path = "../../../../proptests/tests/globq.rs"]
 mod globq;
-#[path = "../../../../proptests/tests/idle.rs"]
-mod idle;
 #[path = "../../../../proptests/tests/local.rs"]
 mod local;
 #[path = "../../../../proptests/tests/locked.rs"]

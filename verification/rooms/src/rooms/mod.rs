@@ -6,6 +6,7 @@ pub mod cancellation;
 pub mod chan;
 pub mod cond;
 pub mod globq;
+pub mod idle;
 pub mod join_set;
 pub mod local;
 pub mod notify;
@@ -28,6 +29,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<chan::Chans>(),
     Declared::of::<cond::Conds>(),
     Declared::of::<globq::GlobQueues>(),
+    Declared::of::<idle::IdleLists>(),
     Declared::of::<join_set::JoinSets>(),
     Declared::of::<local::Locals>(),
     Declared::of::<notify::Notifies>(),

@@ -115,19 +115,16 @@ impl Room for TimerQueues {
     }
 }
 
+/// The kernel's.
+pub struct OnHost<H: RoomHost>(Arc<TimerQueue<H, Value<H>>>);
+
 /// The timers, as a sleeper registers with them: what is done is noted.
-pub struct OnHost<H: RoomHost> {
+pub struct Noting<H: RoomHost> {
     queue: Arc<TimerQueue<H, Value<H>>>,
-    did: Arc<Mutex<Vec<Did>>>,
+    did: Mutex<Vec<Did>>,
 }
 
-impl<H: RoomHost> Clone for OnHost<H> {
-    fn clone(&self) -> Self {
-        OnHost { queue: Arc::clone(&self.queue), did: Arc::default() }
-    }
-}
-
-impl<H: RoomHost> OnHost<H> {
+impl<H: RoomHost> Noting<H> {
     fn note(&self, did: Did) {
         self.did.lock().unwrap_or_else(PoisonError::into_inner).push(did);
     }
@@ -144,7 +141,7 @@ impl<H: RoomHost> OnHost<H> {
     }
 }
 
-impl<H: RoomHost> Registers for OnHost<H> {
+impl<H: RoomHost> Registers for Noting<H> {
     type Waker = Value<H>;
     fn remove(&self, key: Key) {
         self.note(Did::Cancelled(self.queue.remove(key).map(Value::take)));
@@ -163,29 +160,20 @@ impl<H: RoomHost> Registers for OnHost<H> {
 
 impl<H: RoomHost> Real<TimerQueues, H> for OnHost<H> {
     /// Its shard, its timer, and what it registers with.
-    type Hand = (usize, Option<Timer<OnHost<H>, u8>>, OnHost<H>);
+    type Hand = (usize, Option<Timer<Arc<Noting<H>>, u8>>, Arc<Noting<H>>);
     fn new(shards: usize, _: &[Role]) -> Self {
-        OnHost { queue: Arc::new(TimerQueue::new(shards)), did: Arc::default() }
+        OnHost(Arc::new(TimerQueue::new(shards)))
     }
     fn hand(&self, role: Role) -> Self::Hand {
         let shard = if let Role::Sleeper(shard) = role { shard } else { 1 };
-        (shard, None, self.clone())
+        (shard, None, Arc::new(Noting { queue: Arc::clone(&self.0), did: Mutex::default() }))
     }
     fn begin<'a>(&'a self, hand: &'a mut Self::Hand, op: Op, values: &Maker<H>) -> Begun<'a, H, Vec<Did>> {
         let (shard, place, queue) = hand;
-        // A timer keeps a copy of what it is registered with: its notes are ours.
-        let mine = || OnHost { queue: Arc::clone(&queue.queue), did: Arc::clone(&queue.did) };
         match op {
-            Op::Sleep(who, when) => Timer::poll(
-                place,
-                who,
-                || values.value(),
-                |waker| {
-                    let mine = mine();
-                    let key = mine.add(*shard, when, waker);
-                    (mine, key)
-                },
-            ),
+            Op::Sleep(who, when) => {
+                Timer::poll(place, who, || values.value(), |waker| (Arc::clone(queue), queue.add(*shard, when, waker)))
+            }
             Op::Reset(when) => Timer::reset(place, |queue, waker| queue.add(*shard, when, waker)),
             Op::Forget => Timer::forget(place),
             Op::Take(now) => {
