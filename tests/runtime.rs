@@ -284,7 +284,8 @@ mod shutdown {
 
     #[test]
     fn gives_back_what_a_running_task_spawned_meanwhile() {
-        let runtime = with_procs(2);
+        // A task that was preempted has no P to queue it under: what it spawns then is dropped, as what another thread spawns.
+        let runtime = Runtime::builder().procs(2).preemption(false).build().expect("a runtime");
         let (release, released) = mpsc::channel::<()>();
         let (started, starts) = mpsc::channel();
         let outer = runtime.go(move || {
