@@ -10,7 +10,6 @@ pub mod harness;
 pub mod hosts;
 pub mod job;
 pub mod kept;
-pub mod litmus;
 pub mod model;
 #[cfg(not(test))]
 pub mod models;

@@ -10,12 +10,12 @@ mod broken;
 mod loom;
 
 use clap::ValueEnum as _;
-use spinpark_verification::litmus::parse::parse;
-use spinpark_verification::litmus::program::Program;
-use spinpark_verification::litmus::question::Verdict;
-use spinpark_verification::litmus::random::{self, Size};
-use spinpark_verification::litmus::report::{self, answer};
-use spinpark_verification::litmus::run::{Found, LitmusEngine, run};
+use spinpark_litmus::parse::parse;
+use spinpark_litmus::program::Program;
+use spinpark_litmus::question::Verdict;
+use spinpark_litmus::random::{self, Size};
+use spinpark_litmus::report::{self, answer};
+use spinpark_litmus::run::{Found, LitmusEngine, run};
 use std::path::{Path, PathBuf};
 
 /// Long enough for whatever is expected to come to its end.

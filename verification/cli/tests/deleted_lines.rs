@@ -99,6 +99,7 @@ const MEMBERS: &[&str] = &[
     "verification",
     "verification/rc11",
     "verification/rooms",
+    "verification/litmus",
     "verification/cli",
     "verification/parameterized",
     "verification/paths",

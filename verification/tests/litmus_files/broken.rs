@@ -1,8 +1,8 @@
 //! What is said of files that are broken, missing, or not what they should be.
 
 use super::{LONG, folder};
-use spinpark_verification::litmus::report::{answer, files, json, text};
-use spinpark_verification::litmus::run::LitmusEngine;
+use spinpark_litmus::report::{answer, files, json, text};
+use spinpark_litmus::run::LitmusEngine;
 use std::fs;
 use std::path::PathBuf;
 

@@ -2,8 +2,8 @@
 
 use super::{LONG, folder, programs};
 use serde::Deserialize;
-use spinpark_verification::litmus::program::{Access, Program, Stmt};
-use spinpark_verification::litmus::run::{Found, LitmusEngine, run};
+use spinpark_litmus::program::{Access, Program, Stmt};
+use spinpark_litmus::run::{Found, LitmusEngine, run};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Mutex;

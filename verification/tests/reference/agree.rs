@@ -2,10 +2,10 @@
 
 use rc11::engine::{Config, Report, explore};
 use rc11::verdict::Why;
+use spinpark_litmus::enumerate::{Reference, enumerate};
+use spinpark_litmus::play::{CUT, play};
+use spinpark_litmus::program::{Expr, Location, Program, Stmt};
 use spinpark_verification::hosts::rc11::Rc11;
-use spinpark_verification::litmus::enumerate::{Reference, enumerate};
-use spinpark_verification::litmus::play::{CUT, play};
-use spinpark_verification::litmus::program::{Expr, Location, Program, Stmt};
 use std::fmt::Write as _;
 use std::sync::Arc;
 

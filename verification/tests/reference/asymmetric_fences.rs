@@ -4,12 +4,12 @@
 
 use super::agree::agree;
 use super::each_graph_is_explored_once::folder;
-use spinpark_verification::litmus::enumerate::enumerate;
-use spinpark_verification::litmus::membarrier::{fallback, moments};
-use spinpark_verification::litmus::model::MemoryModel;
-use spinpark_verification::litmus::program::{Access, Expr, Kind, Location, Program, Stmt, Thread};
-use spinpark_verification::litmus::question::Item;
-use spinpark_verification::litmus::speculate::enumerate_in;
+use spinpark_litmus::enumerate::enumerate;
+use spinpark_litmus::membarrier::{fallback, moments};
+use spinpark_litmus::model::MemoryModel;
+use spinpark_litmus::program::{Access, Expr, Kind, Location, Program, Stmt, Thread};
+use spinpark_litmus::question::Item;
+use spinpark_litmus::speculate::enumerate_in;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 

@@ -4,12 +4,12 @@ use super::agree::agree;
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed};
 use rc11::engine::{Config, explore};
-use spinpark_verification::litmus::enumerate::enumerate;
-use spinpark_verification::litmus::parse::parse;
-use spinpark_verification::litmus::program::Stmt::{Exchange, Fence, Load, Locked, Store, Update};
-use spinpark_verification::litmus::program::{self, Access, Expr, Kind, Location, Program, Stmt, Thread};
-use spinpark_verification::litmus::question::Item;
-use spinpark_verification::litmus::random::{Size, program};
+use spinpark_litmus::enumerate::enumerate;
+use spinpark_litmus::parse::parse;
+use spinpark_litmus::program::Stmt::{Exchange, Fence, Load, Locked, Store, Update};
+use spinpark_litmus::program::{self, Access, Expr, Kind, Location, Program, Stmt, Thread};
+use spinpark_litmus::question::Item;
+use spinpark_litmus::random::{Size, program};
 use std::path::Path;
 use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 
@@ -202,8 +202,8 @@ fn every_litmus_test_in_the_folder() {
 #[test]
 fn every_litmus_test_has_the_answer_that_its_author_expects() {
     use rc11::verdict::Why;
+    use spinpark_litmus::play::{CUT, play};
     use spinpark_verification::hosts::rc11::Rc11;
-    use spinpark_verification::litmus::play::{CUT, play};
     for program in folder() {
         let played = std::sync::Arc::new(program.clone());
         let report = explore(&Config::default(), move || play::<Rc11>(&played), |_| ());

@@ -2,8 +2,8 @@
 //!
 //! Every register and every location is shown, so that two engines agree only if they agree on everything.
 
-use crate::litmus::program::{Access, Expr, Kind, Location, Program, Stmt, Thread, Update};
-use crate::litmus::question::Item;
+use crate::program::{Access, Expr, Kind, Location, Program, Stmt, Thread, Update};
+use crate::question::Item;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// How large, and of what.
@@ -21,7 +21,7 @@ pub struct Size {
     pub mixed: bool,
     /// Awaits of words too?
     pub awaits: bool,
-    /// A lock and a parker too? Not together with awaits where deadlocks are compared: see [`play`](crate::litmus::play::play).
+    /// A lock and a parker too? Not together with awaits where deadlocks are compared: see [`play`](crate::play::play).
     pub locks: bool,
     /// Light and heavy fences too?
     pub asymmetric: bool,
@@ -195,7 +195,7 @@ fn lock(dice: &mut Dice, layout: &Layout, n: usize, thread: &mut Thread) -> Stmt
 #[cfg(test)]
 mod tests {
     use super::{Size, program};
-    use crate::litmus::enumerate::enumerate;
+    use crate::enumerate::enumerate;
 
     #[test]
     fn they_are_fit_to_be_played_and_small_enough() {

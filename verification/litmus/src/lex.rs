@@ -1,7 +1,7 @@
 //! The words of a litmus test.
 
-use crate::litmus::model::MemoryModel;
-use crate::litmus::question::Expected;
+use crate::model::MemoryModel;
+use crate::question::Expected;
 
 /// What went wrong: a line, and what was expected there.
 pub(super) type Wrong = (usize, String);

@@ -1,11 +1,11 @@
 //! Plays a litmus test on any stage, as live code: its threads are the stage's threads, its locations the stage's words
 //! and cells.
 
-use crate::hosts::model_host::{Cell as _, Mixes, PlainAccess as _};
-use crate::litmus::perform::{Memory, Stop, emulate_update, perform};
-use crate::litmus::program::{Access, Kind, Loc, Program, Update};
-use crate::litmus::question::Item;
+use crate::perform::{Memory, Stop, emulate_update, perform};
+use crate::program::{Access, Kind, Loc, Program, Update};
+use crate::question::Item;
 use spinpark_kernel::host::{Lock as _, Parker as _, Word};
+use spinpark_verification::hosts::model_host::{Cell as _, Mixes, PlainAccess as _};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{self, Relaxed};
@@ -138,7 +138,7 @@ fn update(word: &impl Word, op: Update, operand: i64, order: Ordering) -> u64 {
 /// Plays one execution; its outcome, or [`CUT`].
 ///
 /// A thread that gives up leaves others waiting for its unpark: a program with both parkers and what may be cut
-/// (assumptions, awaits of words) may deadlock here where [`enumerate`](crate::litmus::enumerate::enumerate) sees no deadlock.
+/// (assumptions, awaits of words) may deadlock here where [`enumerate`](crate::enumerate::enumerate) sees no deadlock.
 ///
 /// The main thread makes the locations, starts the threads and joins them, and reads only what is shown.
 pub fn play<H: Mixes>(program: &Arc<Program>) -> String {

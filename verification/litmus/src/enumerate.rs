@@ -4,13 +4,13 @@
 //! graphs without cycles in `sb U rf`, each remembered so that it is looked at once. Then try all orders of the writes,
 //! and keep what the axioms allow (`graph.rs`).
 
-use crate::litmus::depend::{Depends, Follower};
-use crate::litmus::graph::{Act, Event, Graph, Grounds};
-use crate::litmus::model::MemoryModel;
-use crate::litmus::perform::{Memory, Stop, perform};
-use crate::litmus::program::{Access, Kind, Loc, Program, Stmt, Update};
-use crate::litmus::question::Item;
-use crate::litmus::relation::{Relation, Set, members};
+use crate::depend::{Depends, Follower};
+use crate::graph::{Act, Event, Graph, Grounds};
+use crate::model::MemoryModel;
+use crate::perform::{Memory, Stop, perform};
+use crate::program::{Access, Kind, Loc, Program, Stmt, Update};
+use crate::question::Item;
+use crate::relation::{Relation, Set, members};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -311,7 +311,7 @@ pub(super) struct Read {
 
 /// The graph of these traces, with the initial writes in front, in the order of the locations.
 pub(super) fn graph(program: &Program, traces: &[&Trace], reads: &[Read], model: MemoryModel) -> Result<Graph, String> {
-    let initial = |(loc, location): (usize, &crate::litmus::program::Location)| {
+    let initial = |(loc, location): (usize, &crate::program::Location)| {
         let order = (location.kind != Kind::Plain).then_some(Relaxed);
         Event { thread: None, act: Act::Write, loc: Some(loc), value: location.initial, order, is_rmw: false }
     };

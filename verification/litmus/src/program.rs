@@ -1,6 +1,6 @@
 //! What a litmus test says: a few threads, a few locations, and a question.
 
-use crate::litmus::question::{Expected, Item, Question};
+use crate::question::{Expected, Item, Question};
 use std::sync::atomic::Ordering;
 
 /// A location's number in [`Program::locations`].

@@ -1,18 +1,18 @@
 //! The tests in the folder against the reference, and the parser against what is wrong.
 
-use crate::litmus::enumerate::enumerate;
-use crate::litmus::model::MemoryModel;
-use crate::litmus::parse::parse;
-use crate::litmus::program::{Access, Expr, Kind, Location, Program, Stmt, Thread};
-use crate::litmus::question::{Quantifier, Verdict};
-use crate::litmus::random::{self, Size};
-use crate::litmus::run::{LitmusEngine, run};
-use crate::litmus::speculate::{enumerate_in, guess};
+use crate::enumerate::enumerate;
+use crate::model::MemoryModel;
+use crate::parse::parse;
+use crate::program::{Access, Expr, Kind, Location, Program, Stmt, Thread};
+use crate::question::{Quantifier, Verdict};
+use crate::random::{self, Size};
+use crate::run::{LitmusEngine, run};
+use crate::speculate::{enumerate_in, guess};
 use std::path::Path;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, SeqCst};
 
 fn folder() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("litmus");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf();
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "litmus"));
     files.map(|path| (path.display().to_string(), std::fs::read_to_string(path).unwrap())).collect()

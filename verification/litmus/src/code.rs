@@ -1,8 +1,8 @@
 //! Reads what a thread does. Accesses inside expressions become statements of their own, from left to right.
 
-use crate::litmus::lex::{Token, Wrong};
-use crate::litmus::parse::Parser;
-use crate::litmus::program::{Access, Binary, Expr, Kind, Loc, Reg, Stmt, Thread, Unary, Update};
+use crate::lex::{Token, Wrong};
+use crate::parse::Parser;
+use crate::program::{Access, Binary, Expr, Kind, Loc, Reg, Stmt, Thread, Unary, Update};
 use std::sync::atomic::Ordering::SeqCst;
 
 /// A loop is taken this often at most; an execution that would go on does not count.

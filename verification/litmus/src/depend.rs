@@ -1,8 +1,8 @@
 //! What each event of a thread depends on: which of the thread's earlier reads. Syntactic, as in hardware models: `r ^ r`
 //! depends on `r`.
 
-use crate::litmus::program::{Expr, Reg, Stmt};
-use crate::litmus::relation::Set;
+use crate::program::{Expr, Reg, Stmt};
+use crate::relation::Set;
 
 /// On which events of its own thread an event depends, as a set of their numbers there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

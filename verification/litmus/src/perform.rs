@@ -1,6 +1,6 @@
 //! What statements do to memory, whatever memory is.
 
-use crate::litmus::program::{Access, Loc, Stmt, Update};
+use crate::program::{Access, Loc, Stmt, Update};
 use std::sync::atomic::Ordering;
 
 /// Why a thread goes no further.

@@ -1,7 +1,7 @@
 //! Asymmetric fences a second time, as what a system does: a heavy fence puts a full fence into every other thread, at some
 //! moment between its call and its return. And a third time, as what a program falls back to: `SeqCst` fences.
 //!
-//! Both are programs without asymmetric fences. So of the axioms that [`enumerate`](crate::litmus::enumerate::enumerate)
+//! Both are programs without asymmetric fences. So of the axioms that [`enumerate`](crate::enumerate::enumerate)
 //! has for them none is used here, and the two can be compared.
 //!
 //! ```text
@@ -20,7 +20,7 @@
 //! last. All gaps are tried, of each heavy fence in each thread; a moment that cannot be is a program in which threads wait
 //! for each other, and has no outcome.
 
-use crate::litmus::program::{Access, Expr, Kind, Loc, Location, Program, Stmt, Thread};
+use crate::program::{Access, Expr, Kind, Loc, Location, Program, Stmt, Thread};
 use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 
 /// More choices of moments are too many.

@@ -1,9 +1,9 @@
 //! Reads calls of C's atomic functions.
 
-use crate::litmus::check::{loads, stores};
-use crate::litmus::code::Code;
-use crate::litmus::lex::{Token, Wrong};
-use crate::litmus::program::{Access, Expr, Loc, Reg, Stmt, Update};
+use crate::check::{loads, stores};
+use crate::code::Code;
+use crate::lex::{Token, Wrong};
+use crate::program::{Access, Expr, Loc, Reg, Stmt, Update};
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 /// Names of other worlds, so that the error can say so.

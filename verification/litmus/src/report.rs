@@ -1,12 +1,12 @@
 //! What a person or a program is told of litmus tests that were run.
 
-use crate::files;
-use crate::litmus::model::MemoryModel;
-use crate::litmus::parse::parse;
-use crate::litmus::program::Program;
-use crate::litmus::question::{Expected, Verdict};
-use crate::litmus::run::{Found, LitmusEngine, by_reference, run};
+use crate::model::MemoryModel;
+use crate::parse::parse;
+use crate::program::Program;
+use crate::question::{Expected, Verdict};
+use crate::run::{Found, LitmusEngine, by_reference, run};
 use serde_json::{Value, json};
+use spinpark_verification::files;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -6,8 +6,8 @@
 //! Written as plain relation algebra, to be compared line by line with the paper (Lahav, Vafeiadis, Kang, Hur, Dreyer:
 //! Repairing Sequential Consistency in C/C++11, PLDI 2017), release sequences as in C++20. Slow.
 
-use crate::litmus::program::Loc;
-use crate::litmus::relation::{Relation, Set, members};
+use crate::program::Loc;
+use crate::relation::{Relation, Set, members};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Release, SeqCst};
 

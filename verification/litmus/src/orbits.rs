@@ -2,9 +2,9 @@
 //!
 //! All graphs are enumerated, and of each the least renaming is kept. Slow, and plain.
 
-use crate::litmus::enumerate::{Answer, Reference, enumerate_some};
-use crate::litmus::graph::Graph;
-use crate::litmus::program::Program;
+use crate::enumerate::{Answer, Reference, enumerate_some};
+use crate::graph::Graph;
+use crate::program::Program;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ type Part = (usize, usize);
 /// sorted, thread by thread.
 ///
 /// # Errors
-/// As [`enumerate`](crate::litmus::enumerate::enumerate).
+/// As [`enumerate`](crate::enumerate::enumerate).
 pub fn enumerate_orbits(program: &Program, groups: &[Range<usize>]) -> Result<Reference, String> {
     let renamings = renamings(program.threads.len(), groups);
     let mut seen = HashSet::new();

@@ -4,10 +4,10 @@
 //! Such a graph cannot be grown step by step. So the values are guessed: each thread is traced with every value that its
 //! reads could find, and of the traces that fit together the axioms keep what they allow. Nothing else is clever.
 
-use crate::litmus::enumerate::{Answer, Asks, End, Read, Reference, Trace, enumerate, graph, judge, trace};
-use crate::litmus::graph::{Act, Event};
-use crate::litmus::model::MemoryModel;
-use crate::litmus::program::{Loc, Program};
+use crate::enumerate::{Answer, Asks, End, Read, Reference, Trace, enumerate, graph, judge, trace};
+use crate::graph::{Act, Event};
+use crate::model::MemoryModel;
+use crate::program::{Loc, Program};
 use std::collections::BTreeSet;
 
 /// More traces of one thread, or more graphs to look at, are too many.

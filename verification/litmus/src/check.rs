@@ -1,7 +1,7 @@
 //! Is a program fit to be played? A parsed one is; one that was built by hand or sampled at random may not be.
 
-use crate::litmus::program::{Access, Expr, Kind, Loc, Program, Stmt, Thread};
-use crate::litmus::question::Item;
+use crate::program::{Access, Expr, Kind, Loc, Program, Stmt, Thread};
+use crate::question::Item;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 
 impl Thread {

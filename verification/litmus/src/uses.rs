@@ -2,7 +2,7 @@
 //! it: published tests hand `int*` to C's atomic functions, and the same object as `atomic_int*` to one thread and as
 //! `int*` to another.
 
-use crate::litmus::program::{Access, Kind, Program, Stmt};
+use crate::program::{Access, Kind, Program, Stmt};
 
 /// How one location is accessed.
 #[derive(Debug, Clone, Copy, Default)]

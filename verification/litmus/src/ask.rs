@@ -1,8 +1,8 @@
 //! Reads the end of a litmus test: what is shown, and what is asked.
 
-use crate::litmus::lex::Wrong;
-use crate::litmus::parse::Parser;
-use crate::litmus::question::{Item, Prop, Quantifier, Question};
+use crate::lex::Wrong;
+use crate::parse::Parser;
+use crate::question::{Item, Prop, Quantifier, Question};
 
 impl Parser {
     /// `locations [x; 0:r0;] exists (...)`

@@ -2,10 +2,10 @@
 //!
 //! The threads' statements are read by `code`, the question by `ask`.
 
-use crate::litmus::code::{self, Pointer};
-use crate::litmus::lex::{Token, Wrong, lex};
-use crate::litmus::program::{Kind, Loc, Location, Program, Thread};
-use crate::litmus::uses;
+use crate::code::{self, Pointer};
+use crate::lex::{Token, Wrong, lex};
+use crate::program::{Kind, Loc, Location, Program, Thread};
+use crate::uses;
 
 /// Reads a litmus test; `file` is named in errors.
 ///

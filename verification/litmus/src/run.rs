@@ -1,19 +1,19 @@
 //! Runs a litmus test on one engine.
 
-use crate::engines::sc;
-use crate::hosts::loom::Loom;
-use crate::hosts::rc11::Rc11;
-use crate::hosts::shuttle::Shuttle;
-use crate::hosts::wrap::apart::Apart;
-use crate::hosts::wrap::trace;
-use crate::litmus::enumerate::{Reference, enumerate_while};
-use crate::litmus::model::MemoryModel;
-use crate::litmus::play::{CUT, play};
-use crate::litmus::program::Program;
-use crate::litmus::question::Verdict;
-use crate::litmus::speculate::enumerate_in;
+use crate::enumerate::{Reference, enumerate_while};
+use crate::model::MemoryModel;
+use crate::play::{CUT, play};
+use crate::program::Program;
+use crate::question::Verdict;
+use crate::speculate::enumerate_in;
 use rc11::engine::{Config, Counterexample};
 use rc11::verdict::Why;
+use spinpark_verification::engines::sc;
+use spinpark_verification::hosts::loom::Loom;
+use spinpark_verification::hosts::rc11::Rc11;
+use spinpark_verification::hosts::shuttle::Shuttle;
+use spinpark_verification::hosts::wrap::apart::Apart;
+use spinpark_verification::hosts::wrap::trace;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,7 @@
 //! What a litmus test asks, and what the answer may be.
 
-use crate::litmus::model::MemoryModel;
-use crate::litmus::program::{Loc, Program, Reg};
+use crate::model::MemoryModel;
+use crate::program::{Loc, Program, Reg};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
