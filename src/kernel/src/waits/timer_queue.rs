@@ -159,14 +159,9 @@ impl<H: Host, W: Send + 'static> TimerQueue<H, W> {
     /// After [`close`](TimerQueue::close): sees to it that a thread serves what sleeps. `start` starts one, or cannot; then the one that
     /// sleeps sleeps until the next comes, which tries again.
     pub fn serve(&self, start: impl FnOnce() -> bool) {
-        let was_served = self.is_served.with(|is_served| {
-            let was_served = *is_served;
-            *is_served = was_served || start();
-            was_served
-        });
-        if was_served {
-            self.server.unpark();
-        }
+        self.is_served.with(|is_served| *is_served = *is_served || start());
+        // One that was just started looks once more.
+        self.server.unpark();
     }
 
     /// The thread that serves waits until the first is due, by `park`, which may be over early. Then it serves no more: what it
