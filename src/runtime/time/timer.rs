@@ -168,7 +168,7 @@ impl TimerQueue {
 
     /// Until the first is due.
     fn serve_the_first(self: &Arc<Self>) {
-        let due = self.timers.wait_for_due(|parker, nanos| parker.park_timeout(nanos));
+        let due = self.timers.wait_for_due(0, |parker, nanos| parker.park_timeout(nanos));
         self.serve_if_any();
         due.into_iter().for_each(TaskWaker::wake);
     }

@@ -162,7 +162,7 @@ impl<H: ModelHost> Tiny<H> {
 
     /// The life of a thread that serves, as in the runtime.
     fn serve_the_first(self: &Arc<Self>) {
-        let due = self.queue.wait_for_due(|parker, nanos| match nanos {
+        let due = self.queue.wait_for_due(0, |parker, nanos| match nanos {
             // No timed wait is as long as that: parks until a sooner timer is announced.
             nanos if nanos > FAR / 2 => parker.park(),
             nanos => parker.park_timeout(nanos),

@@ -48,7 +48,7 @@ use core::sync::atomic::Ordering::Relaxed;
 /// timers.add(0, 0, "d");
 /// assert!(timers.close()); // one sleeps still
 /// timers.serve(|| true); // starts a thread, which wakes it:
-/// assert_eq!(timers.wait_for_due(|parker, nanos| parker.park_timeout(nanos)), ["d"]);
+/// assert_eq!(timers.wait_for_due(0, |parker, nanos| parker.park_timeout(nanos)), ["d"]);
 /// # }
 /// ```
 pub struct TimerQueue<H: Host, W: Send + 'static> {
@@ -159,15 +159,20 @@ impl<H: Host, W: Send + 'static> TimerQueue<H, W> {
     /// After [`close`](TimerQueue::close): sees to it that a thread serves what sleeps. `start` starts one, or cannot; then the one that
     /// sleeps sleeps until the next comes, which tries again.
     pub fn serve(&self, start: impl FnOnce() -> bool) {
-        self.is_served.with(|is_served| *is_served = *is_served || start());
-        // One that was just started looks once more.
-        self.server.unpark();
+        let was_served = self.is_served.with(|is_served| {
+            let was_served = *is_served;
+            *is_served = was_served || start();
+            was_served
+        });
+        if was_served {
+            self.server.unpark();
+        }
     }
 
     /// The thread that serves waits until the first is due, by `park`, which may be over early. Then it serves no more: what it
-    /// gets is its to wake, after it has seen to it that what is left is served by another. For a waker may drop a task,
+    /// gets, of this shard first, is its to wake, after it has seen to it that what is left is served by another. For a waker may drop a task,
     /// whose destructor may sleep in its turn.
-    pub fn wait_for_due(&self, park: impl Fn(&H::Parker, Nanos)) -> Vec<W> {
+    pub fn wait_for_due(&self, shard: usize, park: impl Fn(&H::Parker, Nanos)) -> Vec<W> {
         let look = |is_served: &mut bool| {
             let (now, deadline) = (H::now(), self.deadline());
             let is_over = deadline <= now || deadline == NEVER;
@@ -180,7 +185,7 @@ impl<H: Host, W: Send + 'static> TimerQueue<H, W> {
                 Err(nanos) => park(&self.server, nanos),
             }
         };
-        self.all_due(0, now).collect()
+        self.all_due(shard, now).collect()
     }
 }
 
