@@ -25,6 +25,11 @@ RC11 = HERE.parent
 ROOT = RC11.parent.parent
 SCRATCH = ROOT / "target" / "rc11-peers"
 TABLE = ROOT / "docs" / "evidence" / "rc11-peers.md"
+REPORT = SCRATCH / "report.jsonl"
+# A bounded run passes. As loom: nothing wakes or fails spuriously.
+ON_RC11 = {
+    "RC11_REPORT": str(REPORT), "RC11_BOUNDED_OK": "true", "RC11_DIR": str(SCRATCH / "failures"), "RC11_SPURIOUS": "0"
+}
 
 # Name, version, the cfg that its tests want, what cargo is told, and a filter of the tests' names: where tests without a
 # model are beside those with one.
@@ -78,16 +83,13 @@ def copy(source, kind):
     return target
 
 
-def cargo(directory, cfg, arguments, environment=None, seconds=None):
-    """Runs cargo; what it prints, how it ended (None: stopped), and how long it took."""
-    env = {**os.environ, "RUSTFLAGS": f"--cfg {cfg}", "CARGO_TARGET_DIR": str(SCRATCH / "target"), "RUST_BACKTRACE": "0"}
-    env |= environment or {}
-    profile = [] if "--profile" in arguments else ["--release"]
+def ended(command, directory, environment, seconds=None):
+    """What the command prints, how it ended (None: stopped), and how long it took."""
     begun = time.monotonic()
     process = subprocess.Popen(
-        ["cargo", "test", *profile, "--quiet", *arguments],
+        command,
         cwd=directory,
-        env=env,
+        env={**os.environ, "RUST_BACKTRACE": "0", **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -100,6 +102,20 @@ def cargo(directory, cfg, arguments, environment=None, seconds=None):
         os.killpg(process.pid, signal.SIGKILL)
         text, code = process.communicate()[0], None
     return text, code, time.monotonic() - begun
+
+
+def cargo(directory, cfg, arguments, environment=None, seconds=None):
+    """Runs cargo: what `ended` says of it."""
+    told = {"RUSTFLAGS": f"--cfg {cfg}", "CARGO_TARGET_DIR": str(SCRATCH / "target"), **(environment or {})}
+    profile = [] if "--profile" in arguments else ["--release"]
+    return ended(["cargo", "test", *profile, "--quiet", *arguments], directory, told, seconds)
+
+
+def reported(runs):
+    """What `runs` returns, and what rc11 has reported meanwhile."""
+    REPORT.unlink(missing_ok=True)
+    result = runs()
+    return result, [json.loads(line) for line in REPORT.read_text().splitlines()] if REPORT.exists() else []
 
 
 def tests_of(directory, peer):
@@ -122,14 +138,9 @@ def on_loom(directory, peer, test, seconds):
 
 
 def on_rc11(directory, peer, test, seconds):
-    report = SCRATCH / "report.jsonl"
-    report.unlink(missing_ok=True)
-    environment = {"RC11_REPORT": str(report), "RC11_BOUNDED_OK": "true", "RC11_DIR": str(SCRATCH / "failures"), "LOOM_MAX_DURATION": str(seconds)}
-    # As loom: nothing wakes or fails spuriously.
-    environment["RC11_SPURIOUS"] = "0"
+    environment = {**ON_RC11, "LOOM_MAX_DURATION": str(seconds)}
     arguments = [*peer[3], "--", "--exact", test, "--nocapture", "--test-threads=1"]
-    text, code, spent = cargo(directory, peer[2], arguments, environment, 2 * seconds + 30)
-    lines = [json.loads(line) for line in report.read_text().splitlines()] if report.exists() else []
+    (text, code, spent), lines = reported(lambda: cargo(directory, peer[2], arguments, environment, 2 * seconds + 30))
     result = {"executions": sum(line["executions"] for line in lines), "seconds": spent, "text": text[-6000:]}
     words = {line["verdict"] for line in lines}
     result["verdict"] = (

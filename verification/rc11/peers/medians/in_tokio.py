@@ -9,13 +9,9 @@ The tests are those that `run.py` finds *bounded* on rc11. Each wrong line is ch
 
 import argparse
 import json
-import os
 import pathlib
-import signal
 import statistics
-import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import run
@@ -72,25 +68,10 @@ def built(kind):
 def until(program, wrong, test, environment, seconds):
     """Seconds until the test fails, and executions if those are told. `None`: it did not."""
     executable, copy = program
-    report = run.SCRATCH / "report.jsonl"
-    report.unlink(missing_ok=True)
-    told = {"WRONG": wrong, "RC11_REPORT": str(report), "RC11_BOUNDED_OK": "true", "RC11_DIR": str(run.SCRATCH / "failures")}
     command = [executable, "--exact", test, "--nocapture", "--test-threads=1"]
-    begun = time.monotonic()
-    process = subprocess.Popen(
-        command, cwd=copy, env={**os.environ, **told, "RC11_SPURIOUS": "0", "RUST_BACKTRACE": "0", **environment},
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )
-    try:
-        code = process.wait(seconds + 2)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        return None
-    if code == 0:
-        return None
-    lines = [json.loads(line) for line in report.read_text().splitlines()] if report.exists() else []
-    return time.monotonic() - begun, sum(line["executions"] for line in lines)
+    told = {**run.ON_RC11, "WRONG": wrong, **environment}
+    (_, code, spent), lines = run.reported(lambda: run.ended(command, copy, told, seconds + 2))
+    return None if code in (0, None) else (spent, sum(line["executions"] for line in lines))
 
 
 def said(found, of=1):

@@ -15,7 +15,7 @@ use kernel::types::p::{OwnedP, PId};
 #[derive(Debug)]
 pub struct IdleLists;
 
-/// Who a thread is.
+/// The part of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// An M, with Ps of its own.
