@@ -13,7 +13,7 @@ use crate::mutation::mutant::Mutant;
 use alone::five_operations_on_two_ms;
 use real::{
     another_is_in_a_system_call, another_runs, its_ticket_is_found, its_ticket_waits_when_the_world_starts,
-    others_are_stopped, others_get_a_thread, others_get_no_thread, readied_from_outside,
+    one_asks_whether_all_rest, others_are_stopped, others_get_a_thread, others_get_no_thread, readied_from_outside,
     the_only_m_comes_back_while_stopped, the_only_m_yields, two_wait_and_two_ready_them, two_wait_in_the_scheduler,
     while_it_is_readied, with_its_g, with_its_g_and_there_was_no_other,
 };
@@ -147,6 +147,12 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 25, 30, 31, 32, 33, 34],
         must_reach: ["told"],
         runs: [rc11(), loom_bounded(2), sampled(Engine::Random, 3_000), sampled(Engine::Pct, 3_000)]),
+    crate::model!("deadlock::told_always::one_asks_whether_all_rest", one_asks_whether_all_rest,
+        claim: "a G waits for ever, and is told before a thread outside finds that all is at rest",
+        size: "1 P, 1 M, 1 G, 1 wait",
+        invariants: [1, 25],
+        must_reach: ["at rest", "not yet"],
+        runs: [rc11(), sampled(Engine::Pct, 3_000)]),
     crate::model!("deadlock::never_told_without_reason::the_readier_is_in_a_system_call",
         the_readier_is_in_a_system_call,
         claim: "a G waits while another is in a system call, comes back and readies it: it is not told",

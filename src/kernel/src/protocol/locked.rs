@@ -70,7 +70,7 @@ pub struct Bindings {
     states: Box<[(State, Woken)]>,
     /// How many rest that only Gs of the same scheduler can ready.
     inside: usize,
-    /// How many wait.
+    /// How many rest.
     total: usize,
     waits: u64,
 }
@@ -89,7 +89,6 @@ impl Bindings {
         let readied = *state == State::Readied;
         *state = if readied { State::Awake } else { State::Waiting(wake) };
         *woken = Woken::Ready;
-        self.total += usize::from(!readied);
         !readied
     }
 
@@ -100,6 +99,7 @@ impl Bindings {
         self.waits += 1;
         *state = State::Resting(wake, self.waits);
         self.inside += usize::from(wake == Wake::Inside);
+        self.total += 1;
         true
     }
 
@@ -112,11 +112,13 @@ impl Bindings {
                 *state = State::Readied;
                 return false;
             }
-            State::Resting(Wake::Inside, _) => self.inside -= 1,
-            State::Resting(..) | State::Waiting(_) => (),
+            State::Waiting(_) => (),
+            State::Resting(wake, _) => {
+                self.inside -= usize::from(wake == Wake::Inside);
+                self.total -= 1;
+            }
         }
         (*state, *woken) = (State::Awake, why);
-        self.total -= 1;
         true
     }
 
@@ -132,7 +134,7 @@ impl Bindings {
         self.states[m.index()] = (State::Awake, Woken::Ready);
     }
 
-    /// Ms whose G waits.
+    /// Ms that rest. One that has yet to release its P is not counted: it still runs, and nobody has told it of a deadlock.
     pub fn total(&self) -> usize {
         self.total
     }

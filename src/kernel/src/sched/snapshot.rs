@@ -37,7 +37,7 @@ pub struct Snapshot {
     pub polling: usize,
     /// Ms that wait for a G of this scheduler, without a P.
     pub waiting: usize,
-    /// Ms whose bound G waits, from inside or outside: those of [`waiting`](Snapshot::waiting) too.
+    /// Ms that rest because their bound G waits, for one inside or outside: those of [`waiting`](Snapshot::waiting) too.
     pub bound: usize,
     /// Ms that run a preempted G without a P, wait with one for its turn, or run one that has had its turn.
     pub detached: usize,

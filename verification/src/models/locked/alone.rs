@@ -76,6 +76,8 @@ impl Both {
         let expected: Vec<MId> = [M0, M1].into_iter().filter(|m| told[m.index()].waits.is_some()).collect();
         assert!(waiting == expected, "{waiting:?} wait, not {expected:?}");
         assert!(bindings.inside() == inside.len(), "{} rest for one inside, not {inside:?}", bindings.inside());
+        let at_rest = told.iter().filter(|told| told.waits.is_some() && !told.is_to_rest).count();
+        assert!(bindings.total() == at_rest, "{} rest, not {at_rest}: {told:?}", bindings.total());
         let oldest = inside.first().copied();
         assert!(bindings.oldest_inside() == oldest, "{:?} rests longest, not {oldest:?}", bindings.oldest_inside());
     }

@@ -401,3 +401,25 @@ pub(super) fn others_get_a_thread<H: ModelHost>() -> String {
     assert!(woken == Woken::Ready, "told {woken:?}, but there is another M to run the rest");
     "woken".to_owned()
 }
+
+/// G1 waits for one inside, and nobody is there: a thread outside finds all at rest only when G1 was told.
+pub(super) fn one_asks_whether_all_rest<H: ModelHost>() -> String {
+    let sched = table::<H>(1, 1, 1, |sched, worker, n| {
+        let (worker, woken) = waits(sched, worker, n, Wake::Inside);
+        assert!(woken == Woken::Deadlock, "woken {woken:?}, but nobody could ready it");
+        Some(worker)
+    });
+    submit(&sched, 1, 1);
+    sched.observer().more.waits(1);
+    let mut told = 0;
+    let rest = sched.is_at_rest(
+        || 0,
+        || {
+            told = sched.observer().reported().deadlocks.len();
+            true
+        },
+    );
+    assert!(!rest || told == 1, "all are said to be at rest, and G1 has yet to be told");
+    finish(&sched);
+    if rest { "at rest" } else { "not yet" }.to_owned()
+}
