@@ -231,9 +231,10 @@ mod a_task_tracker {
         let tracker = TaskTracker::new();
         let mut before = pin!(tracker.wait());
         tracker.close();
+        let mut between = pin!(tracker.wait());
         tracker.reopen();
         let mut after = pin!(tracker.wait());
-        assert!(is_ready(&mut before) && !is_ready(&mut after));
+        assert!(is_ready(&mut before) && is_ready(&mut between) && !is_ready(&mut after));
     }
 
     #[test]

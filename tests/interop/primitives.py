@@ -129,7 +129,8 @@ FILES = {
     "task_join_map": {
         BLOCKS: "join_map_coop",
         LOCAL: "spawn_local spawn_local_on",
-        ONE_THREAD: "runtime_gone",
+        ONE_THREAD: "runtime_gone try_join_next_skips_replaced_task",
+        "ours wants a `Clone` of a key": "duplicate_keys_drop",
     },
     "task_tracker": {LOCAL: "spawn_local spawn_local_on"},
     "abort_on_drop": {
@@ -156,7 +157,11 @@ FILES = {
         "uninhabited_err_type",
         SIZE: "try_join_size",
     },
-    "macros_select": {BUDGET: "select_is_budget_aware"},
+    "macros_select": {
+        BUDGET: "select_is_budget_aware",
+        SIZE: "struct_size_1 struct_size_2 struct_size_3",
+        "a future whose type nothing says": "disable_with_if",
+    },
     "time_timeout": {
         PAUSED: "future_and_deadline_in_future future_and_timeout_in_future very_large_timeout deadline_now_elapses "
         "deadline_future_elapses",

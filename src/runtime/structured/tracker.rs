@@ -132,7 +132,9 @@ impl TaskTracker {
     /// # });
     /// ```
     pub fn wait(&self) -> TaskTrackerWait<'_> {
-        TaskTrackerWait { notified: self.0.is_over.notified(), tracker: &self.0, leaf: Leaf::new() }
+        let notified = self.0.is_over.notified();
+        // Asked afterwards: what comes between is notified.
+        TaskTrackerWait { notified, was_over: self.0.state().is_over(), tracker: &self.0, leaf: Leaf::new() }
     }
 
     /// From now on [`wait`](TaskTracker::wait) is ready when no task is left. `false`: it was closed.
@@ -333,6 +335,8 @@ impl<F: Future> Future for TrackedFuture<F> {
 #[must_use = "a future does nothing until it is awaited"]
 pub struct TaskTrackerWait<'a> {
     notified: Notified<'a>,
+    /// When it was made.
+    was_over: bool,
     tracker: &'a Inside,
     leaf: Leaf,
 }
@@ -341,8 +345,8 @@ impl Future for TaskTrackerWait<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let TaskTrackerWait { notified, tracker, leaf } = &mut *self;
-        leaf.poll(cx, "TaskTracker.wait", |cx| match tracker.state().is_over() {
+        let TaskTrackerWait { notified, was_over, tracker, leaf } = &mut *self;
+        leaf.poll(cx, "TaskTracker.wait", |cx| match *was_over || tracker.state().is_over() {
             true => Poll::Ready(()),
             false => Pin::new(notified).poll(cx),
         })
