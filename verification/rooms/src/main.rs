@@ -9,7 +9,7 @@ use std::time::Instant;
 const USAGE: &str = "usage: rooms [--all] [--only TEXT] [--record FILE] ROOM|all [SHAPE…]\n\
     ROOM is one of the names below; SHAPE one of 1x1 1x2 1x3 2x1 1,1,1 2x2 2,1,1, or focus-1 …\n\
     --all goes on after a program that fails; --only takes the programs whose text contains TEXT;\n\
-    --record writes what may come of the programs into a file";
+    --record writes what may come of the programs into a file, which keeps its lines of other rooms and shapes";
 
 fn main() -> ExitCode {
     let (mut goes_on, mut only, mut record, mut names) = (false, String::new(), None, Vec::new());
@@ -31,21 +31,32 @@ fn main() -> ExitCode {
     if rooms.is_empty() || !shapes.iter().all(is_known) {
         return usage();
     }
-    let (mut is_fine, mut kept) = (true, String::new());
+    let (mut is_fine, mut played) = (true, Vec::new());
     for room in rooms {
         for n in of(room).into_iter().filter(|&n| has(n) && (room.programs)(n) > 0) {
             let swept = tell(room, n, goes_on, &only);
             is_fine &= swept.failed == 0;
-            kept += &format!("{} {}: {}\n", room.name, shape_name(n), swept.may_reach);
+            played.push((line_of(room, n), swept.may_reach.to_string()));
         }
     }
-    if let Some(file) = record
-        && let Err(error) = std::fs::write(&file, kept)
-    {
-        eprintln!("{file}: cannot be written: {error}");
-        return ExitCode::from(2);
+    if let Some(file) = record {
+        let old = std::fs::read_to_string(&file).unwrap_or_default();
+        let now = |line: &String| played.iter().find(|(other, _)| other == line).map(|(_, found)| found.as_str());
+        let before = |line: &String| old.lines().find_map(|text| text.strip_prefix(line.as_str()));
+        let lines = ROOMS.iter().flat_map(|room| of(room).into_iter().map(|n| line_of(room, n)));
+        let text =
+            lines.filter_map(|line| now(&line).or_else(|| before(&line)).map(|found| format!("{line}{found}\n")));
+        if let Err(error) = std::fs::write(&file, text.collect::<String>()) {
+            eprintln!("{file}: cannot be written: {error}");
+            return ExitCode::from(2);
+        }
     }
     if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// How the line of these programs begins in a record.
+fn line_of(room: &Declared, n: usize) -> String {
+    format!("{} {}: ", room.name, shape_name(n))
 }
 
 fn usage() -> ExitCode {

@@ -74,7 +74,7 @@ impl<H: RoomHost> Maker<H> {
     pub fn value(&self) -> Value<H> {
         self.ledger.live.fetch_add(1, SeqCst);
         let ledger = Some(Arc::clone(&self.ledger));
-        Value { number: self.number, ledger, is_guarded: false, host: PhantomData }
+        Value { number: self.number, ledger, is_guarded: false, is_lent: false, host: PhantomData }
     }
 }
 
@@ -86,6 +86,8 @@ pub struct Value<H: RoomHost> {
     ledger: Option<Arc<Ledger>>,
     /// The room may drop it by its guard only.
     is_guarded: bool,
+    /// It is to be dropped before a waiter is woken, and not after that.
+    is_lent: bool,
     host: PhantomData<fn() -> H>,
 }
 
@@ -93,6 +95,12 @@ impl<H: RoomHost> Value<H> {
     /// The same, of a room that hands each value it drops to the embedder, whose guard catches a panic of the destructor.
     pub fn guarded(mut self) -> Self {
         self.is_guarded = true;
+        self
+    }
+
+    /// The same, of a room whose waiter waits until it is dropped.
+    pub fn lent(mut self) -> Self {
+        self.is_lent = true;
         self
     }
 
@@ -120,6 +128,7 @@ impl<H: RoomHost> Drop for Value<H> {
         let Some(ledger) = self.ledger.take().filter(is_looked_at) else { return };
         ledger.live.fetch_sub(1, SeqCst);
         DROPPED.with_borrow_mut(|all| all[H::me() % THREADS] += 1);
+        BEFORE.with_borrow_mut(|all| all[H::me() % THREADS] += usize::from(self.is_lent));
         assert!(!H::holds_a_lock(), "a value is dropped while a lock is held");
         assert!(!self.is_guarded, "the room drops a value, and not the embedder's guard");
     }

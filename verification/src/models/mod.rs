@@ -31,7 +31,6 @@ pub mod rooms;
 pub mod rouses;
 pub mod runq;
 pub mod sched;
-pub mod scope;
 pub mod select;
 pub mod snapshot;
 pub mod sockets;
@@ -104,7 +103,6 @@ pub static MODELS: &[&[Model]] = &[
     goroutine::MODELS,
     select::MODELS,
     operation::MODELS,
-    scope::MODELS,
     cases_table::MODELS,
     task_tables::MODELS,
     rooms::BARRIER,
@@ -116,6 +114,7 @@ pub static MODELS: &[&[Model]] = &[
     rooms::NOTIFY,
     rooms::ONESHOT,
     rooms::PERMITS,
+    rooms::SCOPE,
     rooms::SEMAPHORE,
     rooms::WAIT_GROUP,
     rooms::WATCH,
@@ -155,6 +154,5 @@ pub static MUTANTS: &[&[Mutant]] = &[
     goroutine::MUTANTS,
     select::MUTANTS,
     operation::MUTANTS,
-    scope::MUTANTS,
     rooms::MUTANTS,
 ];

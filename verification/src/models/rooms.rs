@@ -104,6 +104,9 @@ pub const PERMITS: &[Model] = models!("permits", rooms::permits::Permits, invari
 /// The ring of a P.
 pub const RUNQ: &[Model] = models!("runq", rooms::runq::RunQueues, invariants: [1, 2, 7, 9],
     focuses: ["five_in_a_row" => 7, "three_beside_one" => 8]);
+/// Tasks that borrow.
+pub const SCOPE: &[Model] =
+    models!("scope", rooms::scope::Scopes, invariants: [110, 119], of_three: ["an_end_beside_two_runs" => 7]);
 /// Permits.
 pub const SEMAPHORE: &[Model] =
     models!("semaphore", rooms::semaphore::Semaphores, invariants: [125, 126], focuses: ["three_wait" => 7]);

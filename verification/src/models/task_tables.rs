@@ -1,17 +1,14 @@
-//! A tree of tokens, a scope and a place in a wait list that are driven by hand, one step after the other: every few steps. A list
+//! A tree of tokens and a place in a wait list that are driven by hand, one step after the other: every few steps. A list
 //! says what each step answers, which tasks it wakes, and what is left after it.
 
-use crate::harness::common::{Counted, any_of};
+use crate::harness::common::any_of;
 use crate::harness::told::{Log, Told};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, sc};
 use spinpark_kernel::host::{Host, Lock};
 use spinpark_kernel::waits::cancellation_tree::Nodes;
-use spinpark_kernel::waits::scope::{self, Scope, Task};
 use spinpark_kernel::waits::wait_list::{self, Served, WaitList};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::task::Poll;
 
 /// A tree as a list: of each node its tokens and the node above it; `None` if it was taken out.
 struct Above(Vec<Option<(usize, Option<usize>)>>);
@@ -99,123 +96,6 @@ fn a_tree_as_a_list<H: ModelHost>() -> String {
     }
     assert!(nodes.is_empty(), "no token is left, and there is a node");
     format!("children {shape:?}")
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ends {
-    Ready,
-    Pending,
-    /// The scope is ended while it runs; it would wait.
-    Unwanted,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum OfAScope {
-    Begin(usize),
-    Run(usize, Ends),
-    End,
-}
-
-fn steps_of_a_scope<H: ModelHost>() -> String {
-    use OfAScope::{Begin, End, Run};
-    const OPS: [OfAScope; 8] = [
-        Begin(0),
-        Begin(1),
-        Run(0, Ends::Ready),
-        Run(0, Ends::Pending),
-        Run(0, Ends::Unwanted),
-        Run(1, Ends::Ready),
-        Run(1, Ends::Unwanted),
-        End,
-    ];
-    let scope = Scope::<H, Told, Counted>::new();
-    let mut tasks: [Option<Arc<Task<H, Told, Counted>>>; 2] = [None, None];
-    // Of each that was begun: is its content there?
-    let (mut is_there, mut is_closed) = ([None; 2], false);
-    let dropped = Arc::new(AtomicUsize::new(0));
-    for _ in 0..4 {
-        let op = any_of::<H, _>(&OPS);
-        let mut ends = false;
-        match op {
-            Begin(i) if is_there[i].is_none() => {
-                tasks[i] = Some(scope.begin(Counted(Arc::clone(&dropped))));
-                is_there[i] = Some(!is_closed);
-            }
-            Run(i, how) => {
-                let (Some(task), Some(was_there)) = (&tasks[i], is_there[i]) else { continue };
-                let mut has_run = false;
-                let polled = task.run(|_| {
-                    has_run = true;
-                    if how == Ends::Unwanted {
-                        scope.end();
-                    }
-                    if how == Ends::Ready { Poll::Ready(()) } else { Poll::Pending }
-                });
-                let waits = was_there && how == Ends::Pending;
-                assert!(has_run == was_there, "{op:?}: there {was_there}, has run {has_run}");
-                assert!(polled.is_pending() == waits, "{op:?}: {polled:?}, there {was_there}");
-                is_there[i] = Some(waits);
-                ends = has_run && how == Ends::Unwanted;
-            }
-            End => {
-                scope.end();
-                ends = true;
-            }
-            Begin(_) => (),
-        }
-        if ends {
-            is_closed = true;
-            is_there.iter_mut().flatten().for_each(|there| *there = false);
-        }
-        let gone = is_there.iter().flatten().filter(|&&there| !there).count();
-        let left = is_there.iter().flatten().count() - gone;
-        let (now, count) = (dropped.load(SeqCst), scope.group().with(|state| state.count()));
-        assert!((now, count) == (gone, left), "after {op:?} {now} contents were dropped and {count} are counted");
-        for (task, there) in tasks.iter().zip(is_there) {
-            let is_gone = task.as_ref().map(|task| task.with(|place| matches!(place, scope::Place::Gone)));
-            assert!(is_gone == there.map(|there: bool| !there), "after {op:?} a content is gone: {is_gone:?}");
-        }
-    }
-    scope.end();
-    let begun = is_there.iter().flatten().count();
-    assert!(dropped.load(SeqCst) == begun, "it was ended, and of {begun} {dropped:?} were dropped");
-    assert!(scope.with(|list| list.is_closed() && list.close().is_empty()), "it was ended, and a task is listed");
-    format!("begun {begun}, ended early {is_closed}")
-}
-
-/// What becomes of a content's place by each step, from wherever it is.
-fn where_a_content_is<H: ModelHost>() -> String {
-    use scope::Place::{Gone, Out, There, Unwanted};
-    fn name(place: &scope::Place<u32>) -> &'static str {
-        match place {
-            There(_) => "there",
-            Out => "out",
-            Unwanted => "unwanted",
-            Gone => "gone",
-        }
-    }
-    let mut place = [There(1), Out, Unwanted, Gone].into_iter().nth(H::choose(4)).expect("there are four");
-    let from = name(&place);
-    let (step, got, expected) = match H::choose(3) {
-        0 => {
-            let got = place.take_out();
-            ("taken out", got, if from == "there" { (Some(1), "out") } else { (None, from) })
-        }
-        1 => {
-            let got = place.take_away();
-            let then = if ["out", "unwanted"].contains(&from) { "unwanted" } else { "gone" };
-            ("taken away", got, ((from == "there").then_some(1), then))
-        }
-        // Only the holder puts it back.
-        _ if ["there", "gone"].contains(&from) => return String::from("it is nobody's"),
-        _ => {
-            let got = place.put_back(2);
-            ("put back", got, if from == "unwanted" { (Some(2), "gone") } else { (None, "there") })
-        }
-    };
-    let became = (got, name(&place));
-    assert!(became == expected, "{from}, and {step}: it became {became:?}, and not {expected:?}");
-    format!("{from}, {step}")
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -313,18 +193,6 @@ pub const MODELS: &[Model] = &[
         size: "1 thread; 4 nodes in each shape, 4 or 5 tokens, dropped in each order",
         invariants: [109],
         must_reach: ["children [3, 0, 0, 0]", "children [1, 1, 1, 0]", "children [2, 1, 0, 0]"],
-        runs: [sc()]),
-    crate::model!("scope::an_early_end_leaves_none::steps_of_a_scope", steps_of_a_scope,
-        claim: "tasks that are begun and run, and ended between or in the midst of a run, are ready, counted and dropped as a list would",
-        size: "1 thread; 2 tasks, 4 steps of 8 kinds",
-        invariants: [110, 119],
-        must_reach: ["begun 2, ended early true", "begun 2, ended early false", "begun 0, ended early false"],
-        runs: [sc()]),
-    crate::model!("scope::an_early_end_leaves_none::where_a_content_is", where_a_content_is,
-        claim: "a content that is taken out, put back or taken away is where a table says",
-        size: "1 thread; 4 places, 3 steps",
-        invariants: [119],
-        must_reach: ["out, taken out", "unwanted, put back", "out, taken away"],
         runs: [sc()]),
     crate::model!("wait_group::who_waits_sees_all_done::one_looks_and_waits", one_looks_and_waits,
         claim: "one that looks and waits is served, told how, and woken, as a table would; also if it finds unserved what it waits for: no \

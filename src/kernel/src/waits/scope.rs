@@ -12,7 +12,7 @@
 //! | under one lock: sees a count, enqueues its waiter; sleeps | ready: drops the content; counts down; at zero wakes the lender |
 //! | to end early: says so under the list's lock; then task by task, under its lock: takes the content, or, if it is out, says that it is unwanted | not ready: under the task's lock puts the content back, or sees that it is unwanted, and drops it |
 //!
-//! Checked by: verification/src/models/scope.rs
+//! Checked by: verification/rooms/src/rooms/scope.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::wait_group::{Wait, WaitGroup};
@@ -35,11 +35,7 @@ use slab::Slab;
 /// scope.end(); // drops the other's content
 /// assert!(other.run(|_| panic!("it was ended")).is_ready());
 /// assert_eq!((lender.wakes(), wait.poll(&mut lender)), (1, Poll::Ready(())));
-///
-/// scope.group().add(1); // `begin`, in two steps
-/// let (late, is_closed) = scope.list(1);
-/// assert!(is_closed && scope.with(|list| list.is_closed()));
-/// late.end();
+/// scope.begin(1).run(|_| panic!("it was ended")); // it comes too late
 /// # }
 /// ```
 pub struct Scope<H: Host, W: Waker + Send + 'static, C: Send + 'static> {
@@ -49,46 +45,14 @@ pub struct Scope<H: Host, W: Waker + Send + 'static, C: Send + 'static> {
 }
 
 /// What a scope is under its lock.
-///
-/// ```
-/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
-/// use spinpark_kernel::waits::scope::Scope;
-/// let scope = Scope::<Os, Task, u8>::new();
-/// let _task = scope.begin(1);
-/// let tasks = scope.with(|list| list.close());
-/// tasks.iter().for_each(|task| task.end()); // as `Scope::end` does
-/// assert!(scope.wait().poll(&mut Task::default()).is_ready());
-/// # }
-/// ```
-pub struct List<H: Host, W: Waker + Send + 'static, C: Send + 'static> {
+struct List<H: Host, W: Waker + Send + 'static, C: Send + 'static> {
     tasks: Slab<Arc<Task<H, W, C>>>,
     /// Those that come from now on are ended at once.
     is_closed: bool,
 }
 
-impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> List<H, W, C> {
-    /// Has it been ended early?
-    pub const fn is_closed(&self) -> bool {
-        self.is_closed
-    }
-
-    /// From now on it is. Those that are here.
-    pub fn close(&mut self) -> Vec<Arc<Task<H, W, C>>> {
-        self.is_closed = true;
-        self.tasks.iter().map(|(_, task)| Arc::clone(task)).collect()
-    }
-}
-
 /// Where a content is.
-///
-/// ```
-/// use spinpark_kernel::waits::scope::Place;
-/// let mut place = Place::There("content");
-/// let content = place.take_out().expect("it is there"); // a thread runs it
-/// assert!(place.take_away().is_none()); // the lender ends it meanwhile
-/// assert_eq!(place.put_back(content), Some("content")); // unwanted: to be dropped
-/// ```
-pub enum Place<C> {
+enum Place<C> {
     /// Here.
     There(C),
     /// A thread runs it, and puts it back.
@@ -103,16 +67,11 @@ pub enum Place<C> {
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
-/// use spinpark_kernel::waits::scope::{Place, Scope};
+/// use spinpark_kernel::waits::scope::Scope;
 /// let scope = Scope::<Os, Task, u8>::new();
 /// let task = scope.begin(1);
 /// assert!(task.run(|_| Poll::Pending).is_pending());
-/// let content = task.with(Place::take_out).expect("no thread runs it");
-/// task.is_over(content); // drops it, then counts it down
-/// let task = scope.begin(2);
-/// drop(task.with(Place::take_out));
-/// task.count_down();
-/// scope.begin(3).end();
+/// task.end(); // drops its content
 /// assert!(scope.wait().poll(&mut Task::default()).is_ready());
 /// # }
 /// ```
@@ -134,11 +93,6 @@ impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Scope<H, W, C> {
         &self.group
     }
 
-    /// Under the lock of the list.
-    pub fn with<R>(&self, f: impl FnOnce(&mut List<H, W, C>) -> R) -> R {
-        self.list.with(f)
-    }
-
     /// One more, that is counted. By the lender, or by a task of this scope, while it runs.
     pub fn begin(self: &Arc<Self>, content: C) -> Arc<Task<H, W, C>> {
         let is_counted = self.group.add(1);
@@ -151,7 +105,7 @@ impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Scope<H, W, C> {
     }
 
     /// Lists one that is counted. Is the scope ended already?
-    pub fn list(self: &Arc<Self>, content: C) -> (Arc<Task<H, W, C>>, bool) {
+    fn list(self: &Arc<Self>, content: C) -> (Arc<Task<H, W, C>>, bool) {
         self.list.with(|list| {
             let place = list.tasks.vacant_entry();
             let (number, scope) = (place.key(), Arc::clone(self));
@@ -168,20 +122,18 @@ impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Scope<H, W, C> {
 
     /// Ends all tasks: those that do not run now, here; the others when they next wait.
     pub fn end(&self) {
-        let tasks = self.list.with(List::close);
+        let tasks: Vec<_> = self.list.with(|list| {
+            list.is_closed = true;
+            list.tasks.iter().map(|(_, task)| Arc::clone(task)).collect()
+        });
         tasks.iter().for_each(|task| task.end());
     }
 }
 
 impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Task<H, W, C> {
-    /// Under the lock.
-    pub fn with<R>(&self, f: impl FnOnce(&mut Place<C>) -> R) -> R {
-        self.place.with(f)
-    }
-
     /// Runs it, by one thread at a time. Ready: its content is gone.
     pub fn run(&self, run: impl FnOnce(&mut C) -> Poll<()>) -> Poll<()> {
-        let Some(content) = self.with(Place::take_out) else { return Poll::Ready(()) };
+        let Some(content) = self.place.with(Place::take_out) else { return Poll::Ready(()) };
         let mut held = Held { task: self, content: Some(content) };
         let polled = held.content.as_mut().map_or(Poll::Ready(()), run);
         match polled.is_pending() && held.put_back() {
@@ -193,20 +145,20 @@ impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Task<H, W, C> {
 
     /// It is run no more: its content is dropped, here, or by the thread that runs it now.
     pub fn end(&self) {
-        if let Some(content) = self.with(Place::take_away) {
+        if let Some(content) = self.place.with(Place::take_away) {
             self.is_over(content);
         }
     }
 
     /// The content was taken for the last time.
-    pub fn is_over(&self, content: C) {
+    fn is_over(&self, content: C) {
         // First: what it borrowed may be gone as soon as it is counted.
         drop(content);
         self.count_down();
     }
 
     /// The content was dropped.
-    pub fn count_down(&self) {
+    fn count_down(&self) {
         let listed = self.scope.list.with(|list| list.tasks.try_remove(self.number));
         debug_assert!(listed.is_some(), "scope: a task was ended twice");
         let was_counted = self.scope.group.done();
@@ -216,7 +168,7 @@ impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Task<H, W, C> {
 
 impl<C> Place<C> {
     /// By the thread that runs it.
-    pub fn take_out(&mut self) -> Option<C> {
+    fn take_out(&mut self) -> Option<C> {
         match core::mem::replace(self, Place::Gone) {
             Place::There(content) => {
                 *self = Place::Out;
@@ -230,7 +182,7 @@ impl<C> Place<C> {
     }
 
     /// By the thread that has run it. `Some`: it is unwanted, and is to be dropped as soon as the lock is free.
-    pub fn put_back(&mut self, content: C) -> Option<C> {
+    fn put_back(&mut self, content: C) -> Option<C> {
         match self {
             Place::Unwanted => {
                 *self = Place::Gone;
@@ -244,7 +196,7 @@ impl<C> Place<C> {
     }
 
     /// By the lender that ends it. `Some`: it is to be dropped as soon as the lock is free.
-    pub fn take_away(&mut self) -> Option<C> {
+    fn take_away(&mut self) -> Option<C> {
         match core::mem::replace(self, Place::Gone) {
             Place::There(content) => Some(content),
             Place::Out | Place::Unwanted => {
@@ -266,7 +218,7 @@ impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Held<'_, H, W, C> {
     /// `false`: it is unwanted.
     fn put_back(&mut self) -> bool {
         let Some(content) = self.content.take() else { return false };
-        self.content = self.task.with(|place| place.put_back(content));
+        self.content = self.task.place.with(|place| place.put_back(content));
         self.content.is_none()
     }
 }
@@ -274,7 +226,7 @@ impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Held<'_, H, W, C> {
 impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Drop for Held<'_, H, W, C> {
     fn drop(&mut self) {
         if let Some(content) = self.content.take() {
-            self.task.with(|place| *place = Place::Gone);
+            self.task.place.with(|place| *place = Place::Gone);
             self.task.is_over(content);
         }
     }

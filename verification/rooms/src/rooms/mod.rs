@@ -13,6 +13,7 @@ pub mod notify;
 pub mod oneshot;
 pub mod permits;
 pub mod runq;
+pub mod scope;
 pub mod semaphore;
 pub mod task;
 pub mod timers;
@@ -36,6 +37,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<oneshot::Oneshots>(),
     Declared::of::<permits::Permits>(),
     Declared::of::<runq::RunQueues>(),
+    Declared::of::<scope::Scopes>(),
     Declared::of::<semaphore::Semaphores>(),
     Declared::of::<task::Tasks>(),
     Declared::of::<timers::TimerQueues>(),

@@ -44,7 +44,6 @@ pub mod netpoll;
 pub mod operation;
 pub mod owned_tasks;
 pub mod requests;
-pub mod scope;
 pub mod select;
 pub mod sockets;
 pub mod spinning;
