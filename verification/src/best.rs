@@ -10,7 +10,7 @@ use crate::model::Model;
 use crate::sources::SOURCES;
 use crate::{files, fnv, output, parts, stamp};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -85,8 +85,9 @@ impl Best {
     pub fn of(&self, model: &Model) -> Option<Known<'_>> {
         let best = self.models.get(model.name)?;
         let (then, now) = (self.sources.get(&best.sources)?, stamps(model));
-        let all: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
-        let changed = all.into_iter().filter(|file| then.get(*file) != now.get(*file)).cloned().collect();
+        // Files of which the model is no longer made are no part of what it does.
+        let changed =
+            now.into_iter().filter(|(file, stamp)| then.get(file) != Some(stamp)).map(|(file, _)| file).collect();
         Some(Known { best, changed })
     }
 

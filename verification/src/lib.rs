@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod best;
+pub mod catalog;
 pub mod checker;
 pub mod command_line;
 pub mod engines;
@@ -16,7 +17,6 @@ pub mod models;
 #[cfg(test)]
 #[path = "models/none.rs"]
 pub mod models;
-pub mod museum;
 pub mod mutation;
 #[cfg(all(doc, feature = "cores"))]
 #[allow(unused_imports, reason = "links use them")]

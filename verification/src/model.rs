@@ -1,5 +1,6 @@
 //! What a model is: a plain generic function, played by every engine that can, with what it claims.
 
+use crate::catalog;
 use crate::engines::{Bounds, Engine};
 use crate::hosts::any::Any;
 use crate::hosts::wrap::trace::Trace;
@@ -176,10 +177,9 @@ macro_rules! model {
     };
 }
 
-/// The model of this name, the museum's included.
+/// The model of this name: the kernel's, or of a [`Catalog`](catalog::Catalog) that was registered.
 pub fn find(name: &str) -> Option<&'static Model> {
-    let museums = crate::museum::MODELS.iter().copied().flatten();
-    all().chain(museums).find(|model| model.name == name)
+    catalog::all().flat_map(|catalog| catalog.models.iter().copied().flatten()).find(|model| model.name == name)
 }
 
 /// All models of the kernel.

@@ -1,5 +1,6 @@
 //! A failing schedule: as a file, to be replayed, and as a picture, with a column a thread.
 
+use crate::catalog;
 use crate::engines::{self, Bounds, Engine, Failure, Job, Outcome, Script};
 use crate::files;
 use crate::fnv;
@@ -56,8 +57,11 @@ impl Sources {
     pub fn of_this_build() -> Sources {
         // The models on the mutated kernel are built without `build.rs`, and write no schedules.
         let stamp = |hash: Option<&str>| hash.unwrap_or("unknown").to_owned();
-        let (kernel, checker) = (option_env!("SPINPARK_KERNEL"), option_env!("SPINPARK_CHECKER"));
-        Sources { kernel_source: stamp(kernel), checker_source: stamp(checker) }
+        let kernel_source = stamp(option_env!("SPINPARK_KERNEL"));
+        let registered = catalog::registered().into_iter().flat_map(|catalog| catalog.sources);
+        let texts = registered.flat_map(|(_, text)| text.bytes());
+        let checker_source = format!("{:016x}", fnv::hash(stamp(option_env!("SPINPARK_CHECKER")).bytes().chain(texts)));
+        Sources { kernel_source, checker_source }
     }
 
     /// Which of them are others than those of this build, in words. `None`: none.

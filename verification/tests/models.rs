@@ -3,9 +3,9 @@
 //! among them: what is shown there as caught by a model holds on the same model without the bug.
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use spinpark_museum as museum;
 use spinpark_verification::engines::{self, Bounds, Engine, Job, Verdict};
 use spinpark_verification::model::{self, Model, Run};
-use spinpark_verification::museum;
 use spinpark_verification::selection;
 use std::num::NonZeroUsize;
 

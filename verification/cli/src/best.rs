@@ -175,6 +175,8 @@ mod tests {
         let mut best = Best::default();
         best.learn(model(), run(Verdict::Proved, 90), None);
         assert!(read_back(&best, "", "").expect("read").of(model()).expect("known").is_proof());
+        let with_a_file_that_is_gone = read_back(&best, "\"sched/find.rs\"", "\"gone.rs\":\"other\",\"sched/find.rs\"");
+        assert!(with_a_file_that_is_gone.expect("read").of(model()).expect("known").is_proof());
         let stamp = format!("\"sched/find.rs\":\"{}\"", stamps(model())["sched/find.rs"]);
         let mut best = read_back(&best, &stamp, "\"sched/find.rs\":\"other\"").expect("read");
         let known = best.of(model()).expect("known");

@@ -2,11 +2,11 @@
 
 use crate::run::schedule;
 use crate::table::{Kill, Row};
+use spinpark_museum::{self as museum, Exhibit, Source};
 use spinpark_verification::best::Known;
 use spinpark_verification::engines::{self, Engine, Outcome, Script, Verdict};
 use spinpark_verification::job::Order;
 use spinpark_verification::kept::{self, Head, Kept, KeptRun, Tally};
-use spinpark_verification::museum::{self, Exhibit, Source};
 use spinpark_verification::mutation::mutant::{self, Mutation, source_line};
 use spinpark_verification::record::{ExhibitRecord, FORMAT, Fate, MutantRecord, Picture, Record, RunRecord, Sort};
 use spinpark_verification::stamp;

@@ -29,6 +29,7 @@ use spinpark_litmus as litmus;
 use spinpark_litmus::model::MemoryModel;
 use spinpark_litmus::report::Answer;
 use spinpark_litmus::run::LitmusEngine;
+use spinpark_verification::catalog;
 use spinpark_verification::command_line::{self, Stop};
 use spinpark_verification::job;
 use spinpark_verification::mutation::trial::{self, Switches};
@@ -202,6 +203,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
 }
 
 fn main() -> ExitCode {
+    catalog::register(&spinpark_museum::CATALOG);
     command_line::main_of(watch_last(std::env::args_os().collect()), command)
 }
 

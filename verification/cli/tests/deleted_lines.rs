@@ -100,6 +100,7 @@ const MEMBERS: &[&str] = &[
     "verification/rc11",
     "verification/rooms",
     "verification/litmus",
+    "verification/museum",
     "verification/cli",
     "verification/parameterized",
     "verification/paths",

@@ -1,5 +1,6 @@
 //! The wrong variants: the kernel with one line weakened or one step wrong, each of which must be caught.
 
+use crate::catalog;
 use crate::engines::Engine;
 use crate::mutation::weaken::{self, Change, Fault, Site, Strength};
 use std::cell::Cell;
@@ -76,9 +77,9 @@ macro_rules! mutants {
 
 pub use crate::sources::SOURCES;
 
-/// The text of a line of the kernel.
+/// The text of a line of the kernel, of a model, or of what else was registered.
 pub fn source_line(file: &str, line: u32) -> Option<&'static str> {
-    let (_, text) = SOURCES.iter().find(|(name, _)| *name == file)?;
+    let (_, text) = catalog::all().flat_map(|catalog| catalog.sources).find(|(name, _)| *name == file)?;
     text.lines().nth(line as usize - 1).map(str::trim)
 }
 
@@ -133,13 +134,12 @@ pub fn line_of(file: &str, after: &str, needle: &str) -> Option<u32> {
     Some(index as u32 + 1)
 }
 
-/// The mutant of this name.
+/// The mutant of this name: the kernel's, or of a [`Catalog`](catalog::Catalog) that was registered.
 pub fn find(name: &str) -> Option<&'static Mutant> {
-    let museums = crate::museum::MUTANTS.iter().copied().flatten();
-    all().chain(museums).find(|mutant| mutant.name == name)
+    catalog::all().flat_map(|catalog| catalog.mutants.iter().copied().flatten()).find(|mutant| mutant.name == name)
 }
 
-/// All of the kernel's; the museum has its own.
+/// All of the kernel's.
 pub fn all() -> impl Iterator<Item = &'static Mutant> {
     crate::models::MUTANTS.iter().copied().flatten()
 }

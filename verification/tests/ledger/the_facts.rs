@@ -2,8 +2,9 @@
 
 use super::the_documents::{documents, prose};
 use super::{files, kernel, quoted, read, root};
+use spinpark_museum as museum;
+use spinpark_verification::model;
 use spinpark_verification::selection::usual;
-use spinpark_verification::{model, museum};
 use std::fs;
 
 /// What `<!-- count: NAME -->N<!-- /count -->` counts.

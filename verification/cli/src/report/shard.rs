@@ -1,8 +1,9 @@
 //! A run in parts, on several machines: which of them takes which job, and one record of all parts.
 
+use spinpark_museum as museum;
 use spinpark_verification::mutation::mutant;
 use spinpark_verification::record::{FORMAT, Record};
-use spinpark_verification::{fnv, model, museum};
+use spinpark_verification::{fnv, model};
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
