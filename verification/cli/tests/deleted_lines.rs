@@ -116,15 +116,11 @@ fn copy_of_the_workspace() -> PathBuf {
     copy_folder(&root.join("src"), &copy.join("src"));
     for member in MEMBERS {
         copy_folder(&root.join(member).join("src"), &copy.join(member).join("src"));
+        // And what its sources include: lists, its page; and how it is built.
+        copy_files(&root.join(member), &copy.join(member));
     }
-    let lists = [
-        "verification/survivors.toml",
-        "verification/open-steps.txt",
-        "verification/mutants/kernel/alone.txt",
-        "verification/parameterized/proofs.json",
-    ];
     fs::create_dir_all(copy.join("verification/mutants/kernel")).expect("it can be made");
-    for file in ["Cargo.lock", "README.md", "verification/README.md"].into_iter().chain(lists) {
+    for file in ["Cargo.lock", "README.md", "verification/mutants/kernel/alone.txt"] {
         fs::copy(root.join(file), copy.join(file)).expect("it can be copied");
     }
     let manifest = fs::read_to_string(root.join("Cargo.toml")).expect("a workspace has a manifest");
@@ -155,14 +151,20 @@ fn after_table(part: &str) -> &str {
 }
 
 fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("it can be made");
-    for entry in fs::read_dir(from).expect("it can be read") {
-        let entry = entry.expect("it can be read");
-        let to = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy_folder(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).expect("it can be copied");
-        }
+    copy_files(from, to);
+    for folder in entries(from).filter(|path| path.is_dir()) {
+        copy_folder(&folder, &to.join(folder.file_name().expect("it has a name")));
     }
+}
+
+/// Those in the folder itself.
+fn copy_files(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("it can be made");
+    for file in entries(from).filter(|path| path.is_file()) {
+        fs::copy(&file, to.join(file.file_name().expect("it has a name"))).expect("it can be copied");
+    }
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(folder).expect("it can be read").map(|entry| entry.expect("it can be read").path())
 }
