@@ -431,6 +431,69 @@ mod a_cancellation_token {
     }
 }
 
+/// What a task waits for by a shared set or queue changes when another takes all out of it: the task that waits is woken.
+mod none_is_left {
+    use super::*;
+    use spinpark::JoinMap;
+    use spinpark::time::DelayQueue;
+    use std::pin::Pin;
+    use std::sync::Mutex;
+
+    /// Until the next one comes, or none is left.
+    type Waits = Pin<Box<dyn Future<Output = bool> + Send>>;
+    /// Takes all out.
+    type Empties = Box<dyn FnOnce()>;
+
+    fn shared<S: Send + 'static>(
+        set: S,
+        poll_is_none: fn(&mut S, &mut Context<'_>) -> Poll<bool>,
+        empties: impl FnOnce(&mut S) + 'static,
+    ) -> (Waits, Empties) {
+        let set = Arc::new(Mutex::new(set));
+        let theirs = Arc::clone(&set);
+        let waits = poll_fn(move |cx| poll_is_none(&mut theirs.lock().expect("no panic"), cx));
+        (Box::pin(waits), Box::new(move || empties(&mut set.lock().expect("no panic"))))
+    }
+
+    fn of_a_queue(
+        empties: impl FnOnce(&mut DelayQueue<u8>, &spinpark::time::delay_queue::Key) + 'static,
+    ) -> (Waits, Empties) {
+        let mut queue = DelayQueue::new();
+        let key = queue.insert(1, 1000 * MS);
+        shared(queue, |queue, cx| queue.poll_expired(cx).map(|next| next.is_none()), move |queue| empties(queue, &key))
+    }
+
+    const MEMBERS: [(&str, fn() -> (Waits, Empties)); 5] = [
+        ("DelayQueue::remove", || of_a_queue(|queue, key| drop(queue.remove(key)))),
+        ("DelayQueue::try_remove", || of_a_queue(|queue, key| drop(queue.try_remove(key)))),
+        ("DelayQueue::clear", || of_a_queue(|queue, _| queue.clear())),
+        ("JoinSet::detach_all", || {
+            let set: JoinSet<()> = [pending()].into_iter().collect();
+            shared(set, |set, cx| set.poll_join_next(cx).map(|next| next.is_none()), JoinSet::detach_all)
+        }),
+        ("JoinMap::detach_all", || {
+            let mut map = JoinMap::new();
+            map.spawn("key", pending::<()>());
+            shared(map, |map, cx| map.poll_join_next(cx).map(|next| next.is_none()), JoinMap::detach_all)
+        }),
+    ];
+
+    #[test]
+    fn wakes_who_waits() {
+        for (name, member) in MEMBERS {
+            let runtime = Runtime::builder().procs(1).deterministic(1).build().expect("a runtime");
+            let ended = runtime.block_on(async {
+                let (waits, empties) = member();
+                let waits = spawn(waits);
+                time::sleep(MS).await; // it waits by then
+                empties();
+                waits.await.expect("no panic")
+            });
+            assert_eq!(ended, Ok(true), "{name}");
+        }
+    }
+}
+
 mod joining_futures {
     use super::*;
 

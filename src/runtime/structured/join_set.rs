@@ -11,7 +11,8 @@ use crate::runtime::host::cores::Cores;
 use crate::runtime::id::TaskId;
 use crate::runtime::sync::waking::Lender;
 use crate::runtime::task_waker::TaskWaker;
-use crate::waits::join_set::{self, Ended};
+use crate::waits::join_set::{self, Ended, State};
+use crate::waits::waker::wake;
 use core::fmt;
 use core::future::{Future, poll_fn};
 use core::task::{Context, Poll, Waker};
@@ -276,9 +277,13 @@ impl<T> JoinSet<T> {
         }
     }
 
-    /// Takes all out, and lets them go on by themselves. Their values are lost.
+    /// Takes all out, and lets them go on by themselves. Their values are lost. A task that waits in a `poll_join_next` is woken.
     pub fn detach_all(&mut self) {
-        drop(self.set.let_all_go());
+        let joiner = self.set.ended().with(State::take_joiner);
+        let detached = self.set.let_all_go();
+        // A task that polls a shared set waits for one that ends: now there is none.
+        wake(joiner);
+        drop(detached);
     }
 }
 

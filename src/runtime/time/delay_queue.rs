@@ -194,7 +194,8 @@ impl<T> DelayQueue<T> {
         poll_fn(|cx| self.poll_expired(cx)).await
     }
 
-    /// The same, for futures that are written by hand. The task is woken too when a value that is inserted or reset later is due sooner.
+    /// The same, for futures that are written by hand. The task is woken too when a value that is inserted or reset later is due sooner,
+    /// and when the last is removed.
     ///
     /// ```
     /// # spinpark::run(async {
@@ -213,9 +214,9 @@ impl<T> DelayQueue<T> {
         Poll::Ready(first.and_then(|key| self.try_remove(&key)))
     }
 
-    /// It sleeps until the earliest deadline, which may be another now.
+    /// It sleeps until the earliest deadline, which may be another now. Without one it is over: a task that waits learns that nothing is left.
     fn look_again(&mut self) {
-        let first = self.order.first_key_value().map_or(crate::host::NEVER, |(&(when, _), _)| when);
+        let first = self.order.first_key_value().map_or(0, |(&(when, _), _)| when);
         if self.sleep.deadline != first {
             self.sleep.reset_to(first);
         }
