@@ -2,10 +2,13 @@
 
 use crate::cases::Case;
 use spinpark::{Builder, JoinError, JoinHandle, Runtime, Wait, blocking, chan, syscall, time};
+use std::any::Any;
 use std::cell::Cell;
 use std::process::exit;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
 use std::time::{Duration, Instant};
 use std::{mem, thread};
 
@@ -280,7 +283,132 @@ pub(crate) const CASES: &[Case] = &[
         drop(runtime);
         assert_eq!(ENDED.load(Relaxed), 1, "a thread is not at its end yet");
     }),
+    ("on_a_thread_that_it_waits_for_does_not_wait_for_it", || {
+        let ends: [fn(Runtime); 4] = [
+            drop,
+            |it| drop(it.shutdown()),
+            |it| it.shutdown_timeout(Duration::from_secs(3600)),
+            Runtime::shutdown_background,
+        ];
+        for (place, plays) in PLACES {
+            for (nth, ends) in ends.into_iter().enumerate() {
+                let (done, is_done) = std::sync::mpsc::channel();
+                let kept = plays(Box::new(move |runtime| {
+                    ends(runtime);
+                    done.send(()).expect("it is awaited");
+                }));
+                let ended = is_done.recv_timeout(Duration::from_secs(20));
+                assert!(ended.is_ok(), "in {place}, end {nth}");
+                drop(kept);
+                all_end();
+            }
+        }
+    }),
 ];
+
+/// Ends this runtime.
+type Ends = Box<dyn FnOnce(Runtime) + Send>;
+type Place = (&'static str, fn(Ends) -> Box<dyn Any>);
+
+/// Where code of the user's runs on a thread of the runtime, which its end waits for, and is no task of it; or another runtime's future. What is
+/// returned is kept meanwhile.
+const PLACES: &[Place] = &[
+    ("a waker that a timer calls", |ends| sleeps(two_procs(), ends, OnWake::waker)),
+    ("the destructor of a waker that a timer had", |ends| sleeps(two_procs(), ends, OnDrop::waker)),
+    ("a waker that a simulated timer calls", |ends| {
+        let runtime = Runtime::builder().deterministic(1).build().expect("a runtime");
+        let handle = runtime.handle();
+        let sleeps = sleeps(runtime, ends, OnWake::waker);
+        // Perhaps its end has begun.
+        let _ = handle.block_on(time::sleep(Duration::from_millis(100)));
+        sleeps
+    }),
+    #[cfg(unix)]
+    ("a waker that a socket calls", |ends| {
+        let runtime = two_procs();
+        let (ours, theirs) = {
+            let _entered = runtime.enter();
+            spinpark::net::unix::UnixStream::pair().expect("a pair")
+        };
+        let mut reads = Box::pin(async move { ours.read(&mut [0]).await.is_ok() });
+        assert!(reads.as_mut().poll(&mut Context::from_waker(&OnWake::waker(runtime, ends))).is_pending());
+        theirs.try_write(&[1]).expect("there is room");
+        Box::new((reads, theirs))
+    }),
+    ("block_on of another runtime, in a task", |ends| {
+        let runtime = two_procs();
+        let in_other = move |runtime| two_procs().run(async { ends(runtime) });
+        Box::new(runtime.handle().spawn(async { in_other(runtime) }))
+    }),
+    ("block_on of another runtime, in a goroutine that blocks", |ends| {
+        let runtime = two_procs();
+        let in_other = move |runtime| two_procs().run(async { ends(runtime) });
+        Box::new(runtime.handle().go(|| blocking(|| in_other(runtime))))
+    }),
+    ("the destructor of a thread local", |ends| {
+        thread_local!(static OURS: Cell<Option<OnDrop>> = const { Cell::new(None) });
+        let runtime = two_procs();
+        let bound = runtime.handle().go(move || {
+            OURS.set(Some(OnDrop(OnWake(Mutex::new(Some((runtime, ends)))))));
+            spinpark::lock_thread().expect("it is a task").keep();
+        });
+        Box::new(bound)
+    }),
+];
+
+fn two_procs() -> Runtime {
+    Runtime::builder().procs(2).build().expect("a runtime")
+}
+
+/// A timer of this runtime has that waker.
+fn sleeps(runtime: Runtime, ends: Ends, waker: fn(Runtime, Ends) -> Waker) -> Box<dyn Any> {
+    let handle = runtime.handle();
+    let _entered = handle.enter();
+    let mut sleep = Box::pin(time::sleep(Duration::from_millis(20)));
+    assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker(runtime, ends))).is_pending());
+    Box::new(sleep)
+}
+
+/// Ends a runtime when it is woken.
+struct OnWake(Mutex<Option<(Runtime, Ends)>>);
+
+impl OnWake {
+    fn waker(runtime: Runtime, ends: Ends) -> Waker {
+        Arc::new(OnWake(Mutex::new(Some((runtime, ends))))).into()
+    }
+
+    fn acts(&self) {
+        let taken = self.0.lock().expect("no panic").take();
+        if let Some((runtime, ends)) = taken {
+            ends(runtime);
+        }
+    }
+}
+
+impl Wake for OnWake {
+    fn wake(self: Arc<Self>) {
+        self.acts();
+    }
+}
+
+/// Ends a runtime when it is dropped.
+struct OnDrop(OnWake);
+
+impl OnDrop {
+    fn waker(runtime: Runtime, ends: Ends) -> Waker {
+        Arc::new(OnDrop(OnWake(Mutex::new(Some((runtime, ends)))))).into()
+    }
+}
+
+impl Wake for OnDrop {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        self.0.acts();
+    }
+}
 
 thread_local!(static HELD: Cell<Option<Runtime>> = const { Cell::new(None) });
 

@@ -463,9 +463,11 @@ mod none_is_left {
         shared(queue, |queue, cx| queue.poll_expired(cx).map(|next| next.is_none()), move |queue| empties(queue, &key))
     }
 
-    const MEMBERS: [(&str, fn() -> (Waits, Empties)); 5] = [
-        ("DelayQueue::remove", || of_a_queue(|queue, key| drop(queue.remove(key)))),
-        ("DelayQueue::try_remove", || of_a_queue(|queue, key| drop(queue.try_remove(key)))),
+    type Member = (&'static str, fn() -> (Waits, Empties));
+
+    const MEMBERS: [Member; 5] = [
+        ("DelayQueue::remove", || of_a_queue(|queue, key| assert_eq!(queue.remove(key).into_inner(), 1))),
+        ("DelayQueue::try_remove", || of_a_queue(|queue, key| assert!(queue.try_remove(key).is_some()))),
         ("DelayQueue::clear", || of_a_queue(|queue, _| queue.clear())),
         ("JoinSet::detach_all", || {
             let set: JoinSet<()> = [pending()].into_iter().collect();

@@ -3,6 +3,7 @@
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::task::Task;
 use crate::runtime::exec::tasks::Tasks;
+use crate::runtime::host::threads::Threads;
 use crate::runtime::runtime::Runtime;
 use core::fmt;
 use core::time::Duration;
@@ -13,7 +14,7 @@ impl Runtime {
     /// [`shutdown_timeout`](Runtime::shutdown_timeout).
     ///
     /// # Errors
-    /// [`ShutdownError`], with the runtime, if the caller is one of its own tasks, which cannot wait for itself.
+    /// [`ShutdownError`], with the runtime, if the caller is one of its own tasks, which cannot wait for itself, or is on one of its threads.
     ///
     /// ```
     /// let runtime = spinpark::Runtime::builder().procs(1).build()?;
@@ -44,7 +45,8 @@ impl Runtime {
     ///   back: if it never does, not before the process ends.
     ///
     /// With [`Duration::ZERO`] it does not wait; with [`Duration::MAX`] for as long as it takes. From any thread. Called by one of the
-    /// runtime's own tasks it cannot wait, and is [`shutdown_background`](Runtime::shutdown_background); called by a task of another
+    /// runtime's own tasks, or elsewhere on one of its threads, in a waker or a thread local's destructor, it cannot wait, and is
+    /// [`shutdown_background`](Runtime::shutdown_background); called by a task of another
     /// runtime, others run there meanwhile. A deterministic runtime has one thread, and no other could close it: it is shut down
     /// without a limit. If the system gives no thread, the runtime goes on until the process ends.
     ///
@@ -68,7 +70,8 @@ impl Runtime {
         self.is_open = false;
         let tasks = self.handle.tasks.clone();
         match &tasks {
-            _ if self.is_own_task() => tasks.close_elsewhere(),
+            // The thread that closes it would wait for this one.
+            _ if self.is_own_task() || self.threads().has_this_one() => tasks.close_elsewhere(),
             Tasks::Cores(_) => tasks.close_within(timeout),
             Tasks::Sim(_) => drop(tasks.close()),
         }
@@ -92,9 +95,14 @@ impl Runtime {
         self.shutdown_timeout(Duration::ZERO);
     }
 
-    /// Is the caller one of its tasks, or runs a closure for it, or has stopped its world, so that it would wait for itself?
+    /// Is the caller one of its tasks, or runs a closure for it, or has stopped its world, so that it would wait for itself? Or is it on one of
+    /// its threads: in a waker, or in the `block_on` of another runtime?
     fn is_own_task(&self) -> bool {
-        Context::is_part_of(self.handle.tasks.runtime_id())
+        Context::is_part_of(self.handle.tasks.runtime_id()) || self.threads().runs_this_one()
+    }
+
+    fn threads(&self) -> &Threads {
+        self.handle.tasks.shared().thread_config.threads()
     }
 }
 

@@ -35,6 +35,8 @@ struct List {
 thread_state! {
     static ME: Cell<Number> = Cell::new(0);
     static LAST: Cell<Option<Last>> = Cell::new(None);
+    /// Is the body under way? Thread locals are destroyed after it.
+    static RUNS: Cell<bool> = Cell::new(false);
 }
 
 /// The calling thread.
@@ -56,6 +58,16 @@ impl Threads {
     pub(in crate::runtime) fn leave_this_one(&self) {
         let me = self.lock().threads.remove(&me());
         drop(me);
+    }
+
+    /// Is the calling thread one of them, which are waited for? Perhaps at its end: its thread locals are being destroyed.
+    pub(in crate::runtime) fn has_this_one(&self) -> bool {
+        self.lock().threads.contains_key(&me())
+    }
+
+    /// Is the calling thread one of them, and not at its end?
+    pub(in crate::runtime) fn runs_this_one(&self) -> bool {
+        RUNS::with(Cell::get) == Some(true) && self.has_this_one()
     }
 
     /// Waits until all threads have ended but the calling one. Only when none is started any more.
@@ -106,7 +118,9 @@ impl Expected {
             ME::with(|me| me.set(last.number));
             // The first that the thread has: they are destroyed in the reverse order. Where it is another, the joiner waits longer.
             LAST::with(|place| place.set(Some(last)));
+            RUNS::with(|runs| runs.set(true));
             body();
+            RUNS::with(|runs| runs.set(false));
         }
     }
 

@@ -281,7 +281,6 @@ impl<T> JoinSet<T> {
     pub fn detach_all(&mut self) {
         let joiner = self.set.ended().with(State::take_joiner);
         let detached = self.set.let_all_go();
-        // A task that polls a shared set waits for one that ends: now there is none.
         wake(joiner);
         drop(detached);
     }
