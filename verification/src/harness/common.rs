@@ -4,7 +4,6 @@ use crate::hosts::model_host::{Cell, ModelHost};
 use spinpark_kernel::types::g::G;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 /// A party of the scenario: what one thread does with what all share.
 pub(crate) fn party<H: ModelHost, S: Send + Sync + 'static, R: Send + 'static>(
@@ -14,15 +13,6 @@ pub(crate) fn party<H: ModelHost, S: Send + Sync + 'static, R: Send + 'static>(
 ) -> H::Thread<R> {
     let shared = Arc::clone(shared);
     H::fork(name, move || act(&shared))
-}
-
-/// A value that counts how often it is dropped. That is no memory of the model's, and orders nothing there.
-pub(crate) struct Counted(pub(crate) Arc<AtomicUsize>);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.fetch_add(1, SeqCst);
-    }
 }
 
 /// One of `these`: a checker tries them all.

@@ -17,7 +17,6 @@ pub mod moments;
 pub mod monitor;
 pub mod monitor_beside;
 pub mod netpoll;
-pub mod operation;
 pub mod owned_tasks;
 pub mod pairs;
 pub mod parker;
@@ -102,7 +101,6 @@ pub static MODELS: &[&[Model]] = &[
     sockets::MODELS,
     goroutine::MODELS,
     select::MODELS,
-    operation::MODELS,
     cases_table::MODELS,
     task_tables::MODELS,
     rooms::BARRIER,
@@ -113,6 +111,7 @@ pub static MODELS: &[&[Model]] = &[
     rooms::JOIN_SET,
     rooms::NOTIFY,
     rooms::ONESHOT,
+    rooms::OPERATION,
     rooms::PERMITS,
     rooms::SCOPE,
     rooms::SEMAPHORE,
@@ -153,6 +152,5 @@ pub static MUTANTS: &[&[Mutant]] = &[
     sockets::MUTANTS,
     goroutine::MUTANTS,
     select::MUTANTS,
-    operation::MUTANTS,
     rooms::MUTANTS,
 ];

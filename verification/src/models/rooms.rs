@@ -99,6 +99,8 @@ pub const LOCAL: &[Model] = models!("local", rooms::local::Locals, invariants: [
 pub const NOTIFY: &[Model] = models!("notify", rooms::notify::Notifies, invariants: [111, 112], focuses: []);
 /// One value.
 pub const ONESHOT: &[Model] = models!("oneshot", rooms::oneshot::Oneshots, invariants: [113, 114], two_ends);
+/// Operations that the system completes.
+pub const OPERATION: &[Model] = models!("operation", rooms::operation::Operations, invariants: [120], two_ends);
 /// Slots of a channel that are held.
 pub const PERMITS: &[Model] = models!("permits", rooms::permits::Permits, invariants: [90, 91, 92, 94, 129], of_three: ["the_last_receiver" => 7, "a_slot_for_three" => 8]);
 /// The ring of a P.

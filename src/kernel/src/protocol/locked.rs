@@ -134,7 +134,7 @@ impl Bindings {
         self.states[m.index()] = (State::Awake, Woken::Ready);
     }
 
-    /// Ms that rest. One that has yet to release its P is not counted: it still runs, and nobody has told it of a deadlock.
+    /// Ms that rest. One that has yet to release its P is not counted: it still runs, and was not told of a deadlock.
     pub fn total(&self) -> usize {
         self.total
     }

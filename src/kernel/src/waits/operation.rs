@@ -13,7 +13,7 @@
 //! To ask for a cancellation is no end: the completion comes in any case, sooner, and says what was done. It may be on its way as the
 //! task asks; so the system is asked by a number that no other operation gets.
 //!
-//! Checked by: verification/src/models/operation.rs
+//! Checked by: verification/rooms/src/rooms/operation.rs
 
 use crate::host::Lock;
 use crate::waits::waker::{Lender, Waits, Waker, forget, wait_at, wake};
@@ -27,10 +27,10 @@ use core::task::Poll;
 /// use spinpark_kernel::waits::operation::{Operation, State};
 /// let operation = Operation::<Vec<u8>, usize, Task, OsLock<State<Vec<u8>, usize, Task>>>::new(vec![0; 4]);
 /// let mut task = Task::default();
-/// operation.with(|state| { state.waits(&mut task); });
+/// assert!(operation.poll(&mut task).is_pending());
 /// let left = operation.with(|state| state.completes(4)); // under the lock
 /// assert!(!left.settle()); // wakes, outside of it
-/// assert_eq!((task.wakes(), operation.with(|state| state.take())), (1, Some((vec![0; 4], 4))));
+/// assert_eq!((task.wakes(), operation.poll(&mut task)), (1, Poll::Ready((vec![0; 4], 4))));
 /// # }
 /// ```
 pub struct State<B, R, W> {
@@ -79,11 +79,6 @@ impl<B, R, W: Waker> State<B, R, W> {
         State { held: Some(held), result: None, has_given_up: false, waker: None }
     }
 
-    /// Is it complete?
-    pub const fn is_complete(&self) -> bool {
-        self.result.is_some()
-    }
-
     /// Has the task given up?
     pub const fn has_given_up(&self) -> bool {
         self.has_given_up
@@ -97,18 +92,18 @@ impl<B, R, W: Waker> State<B, R, W> {
     }
 
     /// The task takes the result, and what was held. Once.
-    pub fn take(&mut self) -> Option<(B, R)> {
+    fn take(&mut self) -> Option<(B, R)> {
         let result = self.result.take()?;
         self.held.take().map(|held| (held, result))
     }
 
     /// The task waits.
-    pub fn waits(&mut self, lender: &mut impl Lender<Waker = W>) -> Waits<W> {
+    fn waits(&mut self, lender: &mut impl Lender<Waker = W>) -> Waits<W> {
         wait_at(&mut self.waker, lender)
     }
 
     /// The task gives up.
-    pub fn gives_up(&mut self) -> Left<B, W> {
+    fn gives_up(&mut self) -> Left<B, W> {
         self.has_given_up = true;
         let is_under_way = self.held.is_some() && self.result.is_none();
         let frees = if is_under_way { None } else { self.held.take() };

@@ -154,11 +154,6 @@ impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Task<H, W, C> {
     fn is_over(&self, content: C) {
         // First: what it borrowed may be gone as soon as it is counted.
         drop(content);
-        self.count_down();
-    }
-
-    /// The content was dropped.
-    fn count_down(&self) {
         let listed = self.scope.list.with(|list| list.tasks.try_remove(self.number));
         debug_assert!(listed.is_some(), "scope: a task was ended twice");
         let was_counted = self.scope.group.done();
@@ -217,8 +212,8 @@ struct Held<'a, H: Host, W: Waker + Send + 'static, C: Send + 'static> {
 impl<H: Host, W: Waker + Send + 'static, C: Send + 'static> Held<'_, H, W, C> {
     /// `false`: it is unwanted.
     fn put_back(&mut self) -> bool {
-        let Some(content) = self.content.take() else { return false };
-        self.content = self.task.place.with(|place| place.put_back(content));
+        let back = |content| self.task.place.with(|place| place.put_back(content));
+        self.content = self.content.take().and_then(back);
         self.content.is_none()
     }
 }

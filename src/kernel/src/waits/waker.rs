@@ -1,6 +1,6 @@
 //! Whom a wait wakes. Wakers are anybody's code: they are copied, woken and dropped outside of locks.
 //!
-//! Checked by: verification/src/models/operation.rs, verification/rooms/src/rooms/{chan,oneshot}.rs
+//! Checked by: verification/rooms/src/rooms/{chan,oneshot,operation}.rs
 
 /// Wakes one task.
 pub trait Waker: Sized {

@@ -11,6 +11,7 @@ pub mod join_set;
 pub mod local;
 pub mod notify;
 pub mod oneshot;
+pub mod operation;
 pub mod permits;
 pub mod runq;
 pub mod scope;
@@ -35,6 +36,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<local::Locals>(),
     Declared::of::<notify::Notifies>(),
     Declared::of::<oneshot::Oneshots>(),
+    Declared::of::<operation::Operations>(),
     Declared::of::<permits::Permits>(),
     Declared::of::<runq::RunQueues>(),
     Declared::of::<scope::Scopes>(),

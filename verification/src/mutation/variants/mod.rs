@@ -41,7 +41,6 @@ pub(crate) use scenario;
 
 pub mod handoff;
 pub mod netpoll;
-pub mod operation;
 pub mod owned_tasks;
 pub mod requests;
 pub mod select;
