@@ -78,7 +78,6 @@ const NAMES: &[(&str, usize)] = &[
     ("verification/src/models/readiness.rs", 2),
     ("verification/src/models/stw.rs", 1),
     ("verification/src/models/stw/real.rs", 1),
-    ("verification/src/models/task_tables.rs", 1),
     ("verification/src/models/work_source.rs", 4),
     ("verification/src/spec/hands.rs", 5),
     ("verification/src/spec/look.rs", 1),

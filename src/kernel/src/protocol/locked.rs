@@ -107,16 +107,13 @@ impl Bindings {
     #[must_use = "its ticket has to be queued"]
     pub fn ready(&mut self, m: MId, why: Woken) -> bool {
         let (state, woken) = &mut self.states[m.index()];
-        match *state {
-            State::Awake | State::Readied => {
-                *state = State::Readied;
-                return false;
-            }
-            State::Waiting(_) => (),
-            State::Resting(wake, _) => {
-                self.inside -= usize::from(wake == Wake::Inside);
-                self.total -= 1;
-            }
+        if matches!(*state, State::Awake | State::Readied) {
+            *state = State::Readied;
+            return false;
+        }
+        if let State::Resting(wake, _) = *state {
+            self.inside -= usize::from(wake == Wake::Inside);
+            self.total -= 1;
         }
         (*state, *woken) = (State::Awake, why);
         true

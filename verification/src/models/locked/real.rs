@@ -402,11 +402,11 @@ pub(super) fn others_get_a_thread<H: ModelHost>() -> String {
     "woken".to_owned()
 }
 
-/// G1 waits for one inside, and nobody is there: a thread outside finds all at rest only when G1 was told.
+/// G1 waits for one inside, and there is none: a thread outside finds all at rest only when G1 was told.
 pub(super) fn one_asks_whether_all_rest<H: ModelHost>() -> String {
     let sched = table::<H>(1, 1, 1, |sched, worker, n| {
         let (worker, woken) = waits(sched, worker, n, Wake::Inside);
-        assert!(woken == Woken::Deadlock, "woken {woken:?}, but nobody could ready it");
+        assert!(woken == Woken::Deadlock, "woken {woken:?}, but no G could ready it");
         Some(worker)
     });
     submit(&sched, 1, 1);
