@@ -2,12 +2,13 @@
 
 use spinpark::kernel::sched::config::ConfigError;
 use spinpark::{
-    Deadlock, JoinError, JoinHandle, Runtime, SetProcsError, StopError, blocking, checkpoint, go, lock_thread,
+    Deadlock, Handle, JoinError, JoinHandle, Runtime, SetProcsError, StopError, blocking, checkpoint, go, lock_thread,
     stop_the_world, syscall, try_blocking,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, mpsc};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -292,6 +293,69 @@ mod a_stopped_world {
         let inner = runtime.stop_the_world(|| runtime.for_each_p(|_| ())).expect("the outer stop");
         assert_eq!(inner, Err(StopError::Nested));
         assert_eq!(runtime.go(|| 7).join().expect("a value"), 7);
+    }
+
+    /// Is called by a waker.
+    struct Calls(Box<dyn Fn() + Send + Sync>);
+
+    impl Wake for Calls {
+        fn wake(self: Arc<Self>) {
+            self.0();
+        }
+    }
+
+    type Stops = fn(&Handle) -> Result<(), StopError>;
+    type Place = fn(&Runtime, Box<dyn Fn() + Send + Sync>) -> Box<dyn std::any::Any>;
+
+    /// Where code of the user's has a P of the runtime, or its poller, and is no task. What is returned is kept meanwhile.
+    const PLACES: &[(&str, Place)] = &[
+        ("a waker that a timer calls", |runtime, calls| {
+            let _entered = runtime.enter();
+            let mut sleep = Box::pin(spinpark::time::sleep(Duration::from_millis(10)));
+            let waker = Waker::from(Arc::new(Calls(calls)));
+            assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            Box::new(sleep)
+        }),
+        #[cfg(unix)]
+        ("a waker that a socket calls", |runtime, calls| {
+            let _entered = runtime.enter();
+            let (ours, theirs) = spinpark::net::unix::UnixStream::pair().expect("a pair");
+            let mut reads = Box::pin(async move { ours.read(&mut [0]).await.is_ok() });
+            let waker = Waker::from(Arc::new(Calls(calls)));
+            assert!(reads.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+            theirs.try_write(&[1]).expect("there is room");
+            Box::new((reads, theirs))
+        }),
+        ("a closure that runs for each P", |runtime, calls| {
+            let handle = runtime.handle();
+            Box::new(thread::spawn(move || handle.for_each_p(move |_| calls())))
+        }),
+    ];
+
+    #[test]
+    fn cannot_be_stopped_by_what_a_stop_would_wait_for() {
+        let stops: [Stops; 3] = [
+            |runtime| runtime.stop_the_world(|| ()),
+            |runtime| match runtime.set_procs(1) {
+                Err(SetProcsError::Stop(error)) => Err(error),
+                other => panic!("{other:?}"),
+            },
+            |runtime| runtime.for_each_p(|_| ()),
+        ];
+        for (place, calls) in PLACES {
+            for (nth, stops) in stops.into_iter().enumerate() {
+                let (runtime, (tell, told)) = (with_procs(2), mpsc::channel());
+                let handle = runtime.handle();
+                let kept = calls(&runtime, Box::new(move || _ = tell.send(stops(&handle))));
+                let stopped = told.recv_timeout(Duration::from_secs(20));
+                if stopped != Ok(Err(StopError::InCallback)) {
+                    std::mem::forget(runtime); // it may wait for ever
+                    panic!("{place}, stop {nth}: {stopped:?}");
+                }
+                drop(kept);
+                assert_eq!(runtime.go(|| 7).join().expect("a value"), 7);
+            }
+        }
     }
 
     #[test]

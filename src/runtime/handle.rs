@@ -249,7 +249,7 @@ impl Handle {
     /// If `f` panics the world goes on, and so does the panic.
     ///
     /// # Errors
-    /// [`StopError::Nested`] if it is called from inside `f`.
+    /// [`StopError::Nested`] if it is called from inside `f`; [`StopError::InCallback`] in a waker, or a closure that runs for a P.
     ///
     /// ```
     /// # spinpark::run(async {
@@ -282,7 +282,7 @@ impl Handle {
     /// A panic of `f` is reported and dropped. `f` must not wait.
     ///
     /// # Errors
-    /// [`StopError::Nested`] if the caller has stopped the world.
+    /// [`StopError::Nested`] if the caller has stopped the world; [`StopError::InCallback`] in a waker, or in `f`.
     ///
     /// ```
     /// # spinpark::run(async {

@@ -180,7 +180,7 @@ impl Runtime {
     /// [`join`](JoinHandle::join) is an error in it, [`block_on`](Runtime::block_on) of what waits for a task never returns.
     ///
     /// # Errors
-    /// [`StopError::Nested`] if it is called from inside `f`.
+    /// [`StopError::Nested`] if it is called from inside `f`; [`StopError::InCallback`] in a waker, or a closure that runs for a P.
     ///
     /// ```
     /// let runtime = spinpark::Runtime::builder().procs(2).build()?;
@@ -214,7 +214,7 @@ impl Runtime {
     /// A panic of `f` is reported and dropped. `f` must not wait.
     ///
     /// # Errors
-    /// [`StopError::Nested`] if the caller has stopped the world.
+    /// [`StopError::Nested`] if the caller has stopped the world; [`StopError::InCallback`] in a waker, or in `f`.
     ///
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering::Relaxed}};

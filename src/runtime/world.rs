@@ -94,14 +94,21 @@ pub(super) fn set_procs(tasks: &Tasks, procs: usize) -> Result<usize, SetProcsEr
     set?.map_err(SetProcsError::Config)
 }
 
+/// Would the caller not wait for itself?
+fn may_stop(runtime_id: RuntimeId) -> Result<(), StopError> {
+    match () {
+        () if Context::stopped() == Some(runtime_id) => Err(StopError::Nested),
+        () if Context::delays_stops_of(runtime_id) => Err(StopError::InCallback),
+        () => Ok(()),
+    }
+}
+
 fn with_stopped<H: OnHost, R>(
     tasks: &Tasks,
     sched: &Scheduler<H>,
     f: impl FnOnce(&mut StoppedWorld) -> R,
 ) -> Result<R, StopError> {
-    if Context::stopped() == Some(sched.runtime_id()) {
-        return Err(StopError::Nested);
-    }
+    may_stop(sched.runtime_id())?;
     tasks.check_thread();
     // A task of another runtime does not hold up that one.
     let _back = (Context::current() != Some(sched.runtime_id())).then(|| Return::after_leaving(Call::Blocks));
@@ -111,14 +118,12 @@ fn with_stopped<H: OnHost, R>(
 }
 
 pub(super) fn for_each_p(tasks: &Tasks, f: impl Fn(usize) + Send + Sync + 'static) -> Result<(), StopError> {
-    if Context::stopped() == Some(tasks.runtime_id()) {
-        return Err(StopError::Nested);
-    }
     let runtime_id = tasks.runtime_id();
+    may_stop(runtime_id)?;
     let f = Theirs::new(f);
     // A panic would end the thread that happens to own the P.
     let f: Arc<SafepointFn> = Arc::new(move |p: PId| {
-        let _callback = Callback::of(runtime_id);
+        let _callback = Callback::that_delays_stops(runtime_id);
         guarded(|| f(p.index()));
     });
     on_host!(tasks, sched => for_each_p_on(tasks, sched, &f));
@@ -147,6 +152,8 @@ pub enum StopError {
     NotInRuntime,
     /// The caller has stopped it already, and would wait for itself.
     Nested,
+    /// The caller is a waker that a thread of the runtime calls, or runs for a P, or by `tokio::spawn`, and would wait for itself.
+    InCallback,
 }
 
 impl fmt::Display for StopError {
@@ -155,6 +162,9 @@ impl fmt::Display for StopError {
             StopError::NotInRuntime => NotInRuntime::with_method("spinpark::stop_the_world was called").fmt(f),
             StopError::Nested => f.write_str(
                 "the world is stopped already, by this thread: do it after the closure that runs in the stopped world",
+            ),
+            StopError::InCallback => f.write_str(
+                "the world cannot be stopped by a waker, nor by a closure that runs for a P: it would wait for itself; do it in a task",
             ),
         }
     }

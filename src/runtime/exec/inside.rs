@@ -73,11 +73,20 @@ impl Drop for InTokio<'_> {
 }
 
 /// A closure of the user's that is no task runs on this thread, on behalf of this runtime, as long as this lives.
-pub(in crate::runtime) struct Callback(Option<RuntimeId>);
+pub(in crate::runtime) struct Callback(Option<(RuntimeId, bool)>);
 
 impl Callback {
     pub(in crate::runtime) fn of(runtime_id: RuntimeId) -> Callback {
-        Callback(Context::try_with(|context| context.callback.replace(Some(runtime_id))).flatten())
+        Callback::new(runtime_id, false)
+    }
+
+    /// One for which a stop of the world, and what runs under each P, would wait: the thread has a P meanwhile, or polls.
+    pub(in crate::runtime) fn that_delays_stops(runtime_id: RuntimeId) -> Callback {
+        Callback::new(runtime_id, true)
+    }
+
+    fn new(runtime_id: RuntimeId, delays_stops: bool) -> Callback {
+        Callback(Context::try_with(|context| context.callback.replace(Some((runtime_id, delays_stops)))).flatten())
     }
 }
 

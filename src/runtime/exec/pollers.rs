@@ -21,7 +21,7 @@ use std::time::Instant;
 /// Runs `f`, which wakes tasks of `runtime_id`, and gives those to `put`.
 pub(super) fn collect<H: OnHost>(runtime_id: RuntimeId, put: &mut dyn FnMut(G), f: impl FnOnce()) {
     // Wakers that are not ours run here.
-    let _callback = Callback::of(runtime_id);
+    let _callback = Callback::that_delays_stops(runtime_id);
     Context::collect::<H>(runtime_id, &mut |task| put(task.into_g::<H>()), f);
 }
 

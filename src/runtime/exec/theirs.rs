@@ -69,7 +69,7 @@ pub(in crate::runtime) fn open(reactor: &Reactor) -> io::Result<Handle> {
 impl Outer for Theirs {
     fn wait(&mut self, timeout: Option<Duration>) -> bool {
         // What was given to `tokio::spawn` is code of the user's, and not a task of ours.
-        let _callback = Callback::of(self.runtime_id);
+        let _callback = Callback::that_delays_stops(self.runtime_id);
         let Some(runtime) = &self.runtime else { return true };
         if !Context::is_m_of(Some(self.runtime_id)) {
             // The monitor: what it would find here are tasks to run. It takes the P of a task that keeps it, and an M comes here.

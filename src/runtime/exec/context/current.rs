@@ -184,8 +184,15 @@ impl Context {
     /// Would this runtime wait for this thread, if it were shut down here?
     pub(in crate::runtime) fn is_part_of(runtime_id: RuntimeId) -> bool {
         let of = Some(runtime_id);
-        let is = |context: &Context| context.callback.get() == of || context.stopped.get() == of;
+        let is = |context: &Context| {
+            context.callback.get().is_some_and(|(id, _)| id == runtime_id) || context.stopped.get() == of
+        };
         Context::current() == of || Context::try_with(is) == Some(true)
+    }
+
+    /// Would a stop of this runtime's world wait for code of the user's that runs on this thread, and is no task?
+    pub(in crate::runtime) fn delays_stops_of(runtime_id: RuntimeId) -> bool {
+        Context::try_with(|context| context.callback.get()).flatten() == Some((runtime_id, true))
     }
 
     /// How may the code on this thread wait, if it could leave the thread, as far as it is concerned?

@@ -90,8 +90,9 @@ pub(in crate::runtime) struct Context {
     pub(in crate::runtime::exec) number: Cell<i32>,
     /// The runtime whose tasks it runs: an M's thread.
     pub(in crate::runtime::exec) runtime_id: Cell<Option<RuntimeId>>,
-    /// The runtime of which it runs a closure that is no task, for a P, or while there is nothing else to do; or a waker that is not ours.
-    pub(in crate::runtime::exec) callback: Cell<Option<RuntimeId>>,
+    /// The runtime of which it runs a closure that is no task, for a P, or while there is nothing else to do; or a waker that is not ours. And
+    /// would a stop of its world wait for that?
+    pub(in crate::runtime::exec) callback: Cell<Option<(RuntimeId, bool)>>,
     /// How often its task was unwound because its runtime is shut down, and went on.
     pub(in crate::runtime::exec) unwound: Cell<u32>,
     /// What became runnable while it polls sources for work.
