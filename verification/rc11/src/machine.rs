@@ -391,7 +391,16 @@ impl Machine {
         if let Err(payload) = result
             && !payload.is::<Over>()
         {
-            self.fails(Why::Panic(panic_text(&*payload)));
+            let is_played = self.mode == Mode::Replay && self.left == 0 && !self.mixes;
+            // Exploring ends at a race: what a thread does with the value that it has read there is no part of the execution.
+            let why = match self.graph.race() {
+                Some((other, last)) if is_played => {
+                    self.current = self.graph.events[last].thread;
+                    Why::Race(other)
+                }
+                _ => Why::Panic(panic_text(&*payload)),
+            };
+            self.fails(why);
         }
     }
 }
