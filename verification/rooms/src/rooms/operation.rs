@@ -113,8 +113,11 @@ impl<H: RoomHost> Drop for Bytes<H> {
 
 type Of<H> = Operation<Buffer<H>, u64, Wakes<H>, <H as Host>::Lock<State<Buffer<H>, u64, Wakes<H>>>>;
 
-/// The operations on a host, with the buffer of each as the system has it. What is left at the end is not freed: that is no call.
-pub struct OnHost<H: RoomHost>(ManuallyDrop<Vec<(Of<H>, Arc<Plain<H, u64>>)>>);
+/// An operation, and its buffer as the system has it.
+type WithBytes<H> = (Of<H>, Arc<Plain<H, u64>>);
+
+/// The operations on a host. What is left at the end is not freed: that is no call.
+pub struct OnHost<H: RoomHost>(ManuallyDrop<Vec<WithBytes<H>>>);
 
 impl<H: RoomHost> Real<Operations, H> for OnHost<H> {
     type Hand = ();
