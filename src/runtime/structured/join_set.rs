@@ -11,8 +11,7 @@ use crate::runtime::host::cores::Cores;
 use crate::runtime::id::TaskId;
 use crate::runtime::sync::waking::Lender;
 use crate::runtime::task_waker::TaskWaker;
-use crate::waits::join_set::{self, Ended, State};
-use crate::waits::waker::wake;
+use crate::waits::join_set::{self, Ended};
 use core::fmt;
 use core::future::{Future, poll_fn};
 use core::task::{Context, Poll, Waker};
@@ -279,10 +278,7 @@ impl<T> JoinSet<T> {
 
     /// Takes all out, and lets them go on by themselves. Their values are lost. A task that waits in a `poll_join_next` is woken.
     pub fn detach_all(&mut self) {
-        let joiner = self.set.ended().with(State::take_joiner);
-        let detached = self.set.let_all_go();
-        wake(joiner);
-        drop(detached);
+        drop(self.set.let_all_go());
     }
 }
 

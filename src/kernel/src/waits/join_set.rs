@@ -220,15 +220,12 @@ impl<H: Host, W: Waker + Send + 'static, T> JoinSet<H, W, T> {
         self.tasks.try_remove(number)
     }
 
-    /// All tasks, of which none is to be joined any more.
+    /// All tasks, of which none is to be joined any more: a joiner that waits is woken.
     pub fn let_all_go(&mut self) -> impl Iterator<Item = T> + use<H, W, T> {
-        self.begin_a_list();
-        self.take_tasks()
-    }
-
-    /// A new list: a task that ends later knows the old one only, and its number may be another's by then.
-    fn begin_a_list(&mut self) {
-        self.ended = Arc::new(Ended::new());
+        let tasks = self.take_tasks();
+        // A new list: a task that ends later knows the old one only, and its number may be another's by then.
+        wake(core::mem::take(&mut self.ended).with(State::take_joiner));
+        tasks
     }
 
     /// All tasks, which put their numbers into the list that is here when they end.

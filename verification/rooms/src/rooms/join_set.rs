@@ -39,6 +39,8 @@ pub enum Op {
     Try,
     /// The joiner lets all tasks go. Those of the workers run on; its own are dropped.
     LetAllGo,
+    /// The same, and the set is gone.
+    Drop,
 }
 
 /// What a call returns.
@@ -71,9 +73,10 @@ impl Room for JoinSets {
     fn roles() -> Vec<Role> {
         vec![Role::Joiner, Role::Worker(0), Role::Worker(1)]
     }
-    fn may(role: Role, _: &[Op]) -> Vec<Op> {
+    fn may(role: Role, done: &[Op]) -> Vec<Op> {
         match role {
-            Role::Joiner => vec![Op::Begin, Op::End, Op::Join, Op::Try, Op::LetAllGo],
+            _ if done.contains(&Op::Drop) => Vec::new(),
+            Role::Joiner => vec![Op::Begin, Op::End, Op::Join, Op::Try, Op::LetAllGo, Op::Drop],
             Role::Worker(_) => vec![Op::End],
         }
     }
@@ -124,6 +127,11 @@ impl<H: RoomHost> Hand<H> {
     fn joiner_does<'a>(&'a mut self, op: Op, id: u64) -> Begun<'a, H, Answer> {
         let mut set = self.set.take().expect("it is the joiner");
         let answer = match op {
+            Op::Drop => {
+                self.tasks.clear();
+                drop(ManuallyDrop::into_inner(set));
+                return Begun::Over(Answer::Done);
+            }
             Op::Begin => {
                 self.begin_task(&mut set, id);
                 Answer::Has(set.len())
@@ -234,8 +242,10 @@ impl List {
         Some(Answer::Joined(task))
     }
 
-    fn let_all_go(&mut self, me: usize) -> Answer {
-        let list = std::mem::take(&mut self.list);
+    /// The joiner's waker was woken, or stays in the list.
+    fn let_all_go(&mut self, me: usize, wakes: bool) -> Answer {
+        let mut list = std::mem::take(&mut self.list);
+        list.has_waker &= !wakes;
         if self.roles.iter().any(|role| *role != Role::Joiner) {
             self.old.get_or_insert(list);
         }
@@ -266,7 +276,11 @@ impl Spec<JoinSets> for List {
             }
             Does::Begin(Op::End, _) => Some(self.end(me)),
             Does::Begin(Op::Try, _) => Some(self.take(effects).unwrap_or(Answer::Nothing)),
-            Does::Begin(Op::LetAllGo, _) => Some(self.let_all_go(me.thread)),
+            Does::Begin(Op::LetAllGo, _) => Some(self.let_all_go(me.thread, true)),
+            Does::Begin(Op::Drop, _) => {
+                self.let_all_go(me.thread, false);
+                Some(Answer::Done)
+            }
             Does::Begin(Op::Join, _) => None,
             Does::Poll if self.left.is_empty() => Some(Answer::Nothing),
             Does::Poll => {
