@@ -86,7 +86,7 @@ pub struct Value<H: RoomHost> {
     ledger: Option<Arc<Ledger>>,
     /// The room may drop it by its guard only.
     is_guarded: bool,
-    /// It is to be dropped before a waiter is woken, and not after that.
+    /// It may be dropped before a waiter is woken.
     is_lent: bool,
     host: PhantomData<fn() -> H>,
 }

@@ -7,10 +7,10 @@ use crate::host::RoomHost;
 use crate::plain::Plain;
 use crate::program::Program;
 use crate::room::{Begun, CallId, Does, Effects, Focus, Real, Room, Spec, WAITS, Wait, Waiting};
+use crate::rooms::wait_group::{self, Count};
 use crate::values::{Maker, Value};
 use crate::wakers::{Lends, Wakes};
 use kernel::waits::scope;
-use kernel::waits::wait_group;
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -140,7 +140,6 @@ type Scope<H> = scope::Scope<H, Wakes<H>, Content<H>>;
 type Task<H> = scope::Task<H, Wakes<H>, Content<H>>;
 
 /// The tasks that a thread has begun, and how many of them it has run. None is dropped at the end of a thread: that is no call.
-#[derive(Default)]
 pub struct Hand<H: RoomHost> {
     tasks: ManuallyDrop<Vec<Arc<Task<H>>>>,
     ran: usize,
@@ -226,7 +225,7 @@ impl<H: RoomHost> Real<Scopes, H> for OnHost<H> {
 
 /// The lender waits.
 struct Waits<'a, H: RoomHost> {
-    wait: wait_group::Wait<'a, H, Wakes<H>>,
+    wait: kernel::waits::wait_group::Wait<'a, H, Wakes<H>>,
     scope: &'a OnHost<H>,
 }
 
@@ -261,16 +260,6 @@ struct Call {
     drops: usize,
 }
 
-/// Where a thread's wait is.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Queue {
-    Nowhere,
-    Created,
-    Queued,
-    /// No task was left, after these had ended one.
-    Served(Vec<CallId>),
-}
-
 /// Tasks by number, and in which order the scope has them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct List {
@@ -279,21 +268,29 @@ pub struct List {
     numbers: Vec<Option<usize>>,
     free: Vec<usize>,
     is_ended: bool,
-    /// How many tasks are counted.
-    count: usize,
-    /// The calls that counted down.
-    done: Vec<CallId>,
+    /// How many tasks are left, and where the lender waits.
+    count: Count,
     calls: Vec<Call>,
     /// What each thread has begun, and how many of these it has run.
     own: Vec<(Vec<usize>, usize)>,
-    waits: Vec<Queue>,
 }
 
 impl List {
+    fn counts(&mut self, me: CallId, does: Does<wait_group::Op>, effects: &mut Effects) -> Option<bool> {
+        self.count.step(me, does, None, effects)
+    }
+
+    /// One more, which is counted.
+    fn begin(&mut self, by: CallId) -> usize {
+        self.counts(by, Does::Begin(wait_group::Op::Add(1), 0), &mut Effects::default());
+        let task = self.list();
+        self.own[by.thread].0.push(task);
+        task
+    }
+
     fn list(&mut self) -> usize {
         let task = self.places.len();
         self.places.push(Place::There);
-        self.count += 1;
         match self.free.pop() {
             Some(number) => self.numbers[number] = Some(task),
             None => self.numbers.push(Some(task)),
@@ -309,10 +306,7 @@ impl List {
             self.numbers[number] = None;
             self.free.push(number);
         }
-        self.count -= 1;
-        self.done.push(by);
-        let queued = self.waits.iter_mut().filter(|wait| self.count == 0 && **wait == Queue::Queued);
-        queued.for_each(|wait| *wait = Queue::Served(self.done.clone()));
+        self.counts(by, Does::Begin(wait_group::Op::Done, 0), &mut Effects::default());
     }
 
     /// The scope is ended: this task is not wanted.
@@ -342,8 +336,7 @@ impl List {
     fn begins(&mut self, me: CallId, op: Op, effects: &mut Effects) -> Option<Answer> {
         let answer = match op {
             Op::Begin => {
-                let task = self.list();
-                self.own[me.thread].0.push(task);
+                let task = self.begin(me);
                 if self.is_ended {
                     self.take_away(task, me);
                 }
@@ -351,7 +344,7 @@ impl List {
             }
             Op::End => Answer::Done,
             Op::Wait => {
-                self.waits[me.thread] = Queue::Created;
+                self.counts(me, Does::Begin(wait_group::Op::Wait, 0), effects);
                 return None;
             }
             Op::Run(..) | Op::RunOwn => {
@@ -378,29 +371,14 @@ impl List {
         effects.drops = std::mem::take(&mut self.calls[me.thread]).drops;
         Some(answer)
     }
-
-    fn poll(&mut self, me: CallId, effects: &mut Effects) -> Option<Answer> {
-        let wait = &mut self.waits[me.thread];
-        match wait {
-            Queue::Served(done) => effects.sees.append(done),
-            Queue::Created | Queue::Queued if self.count == 0 => effects.sees.extend(&self.done),
-            Queue::Created | Queue::Queued => {
-                *wait = Queue::Queued;
-                return None;
-            }
-            Queue::Nowhere => return None,
-        }
-        *wait = Queue::Nowhere;
-        Some(Answer::Over)
-    }
 }
 
 impl Spec<Scopes> for List {
     fn new(tasks: usize, roles: &[Role]) -> Self {
         let (calls, own) = (vec![Call::default(); roles.len()], vec![(Vec::new(), 0); roles.len()]);
-        let waits = vec![Queue::Nowhere; roles.len()];
-        let (places, numbers, free, done) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut list = List { places, numbers, free, is_ended: false, count: 0, done, calls, own, waits };
+        let (places, numbers, free) = (Vec::new(), Vec::new(), Vec::new());
+        let count = Count::new(tasks, &vec![(); roles.len()]);
+        let mut list = List { places, numbers, free, is_ended: false, count, calls, own };
         (0..tasks).for_each(|_| _ = list.list());
         list
     }
@@ -428,8 +406,7 @@ impl Spec<Scopes> for List {
                         next.calls[me.thread].runs = Some(task);
                     }
                     (Some(_), None) if matches!(op, Op::Run(_, How::Begins)) => {
-                        let begun = next.list();
-                        next.own[me.thread].0.push(begun);
+                        let begun = next.begin(me);
                         next.calls[me.thread].begun = Some((begun, self.is_ended));
                     }
                     (Some(_), Some((begun, true))) => {
@@ -447,10 +424,10 @@ impl Spec<Scopes> for List {
     fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&Answer>, effects: &mut Effects) -> Option<Answer> {
         match does {
             Does::Begin(op, _) => self.begins(me, op, effects),
-            Does::Poll => self.poll(me, effects),
+            Does::Poll => self.counts(me, Does::Poll, effects).map(|_| Answer::Over),
             Does::Enable => unreachable!("no wait of a scope is enabled"),
             Does::GiveUp => {
-                self.waits[me.thread] = Queue::Nowhere;
+                self.counts(me, Does::GiveUp, effects);
                 None
             }
         }
