@@ -380,6 +380,12 @@ impl Machine {
         self.failure.get_or_insert(Failure { why, thread });
     }
 
+    /// The second of two accesses races with the first.
+    fn fails_by(&mut self, (first, second): (usize, usize)) {
+        self.current = self.graph.events[second].thread;
+        self.fails(Why::Race(first));
+    }
+
     /// `thread` has come to its end.
     fn ends(&mut self, thread: u8, result: Result<(), Box<dyn Any + Send>>) {
         self.slots[usize::from(thread)].is_done = true;
@@ -393,14 +399,10 @@ impl Machine {
         {
             let is_played = self.mode == Mode::Replay && self.left == 0 && !self.mixes;
             // Exploring ends at a race: what a thread does with the value that it has read there is no part of the execution.
-            let why = match self.graph.race() {
-                Some((other, last)) if is_played => {
-                    self.current = self.graph.events[last].thread;
-                    Why::Race(other)
-                }
-                _ => Why::Panic(panic_text(&*payload)),
-            };
-            self.fails(why);
+            match self.graph.race() {
+                Some(race) if is_played => self.fails_by(race),
+                _ => self.fails(Why::Panic(panic_text(&*payload))),
+            }
         }
     }
 }

@@ -98,10 +98,9 @@ impl Machine {
     /// No thread can go on.
     pub(super) fn end(&mut self) -> End {
         if self.mixes
-            && let Some((a, b)) = self.graph.race()
+            && let Some(race) = self.graph.race()
         {
-            self.current = self.graph.events[b].thread;
-            self.fails(Why::Race(a));
+            self.fails_by(race);
             return End::Played;
         }
         if let Some(thread) = self.may_wait_for_itself() {
