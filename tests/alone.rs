@@ -1,5 +1,6 @@
 //! What a process has to itself, as it changes it, measures it, or ends it. Each case is one: this program, called with the case's name.
 
+mod called;
 mod cases;
 mod exits;
 mod idle;

@@ -1,14 +1,17 @@
 //! Ends: a process ends with its status wherever it calls `exit`; and what is left by runtimes that end in a process that goes on.
 
+#[cfg(unix)]
+use crate::called::by_a_socket;
+use crate::called::by_a_timer;
 use crate::cases::Case;
-use spinpark::{Builder, JoinError, JoinHandle, Runtime, Wait, blocking, chan, syscall, time};
+use spinpark::{Builder, Handle, JoinError, JoinHandle, Runtime, Wait, blocking, chan, syscall, time};
 use std::any::Any;
 use std::cell::Cell;
 use std::process::exit;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Wake, Waker};
+use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 use std::{mem, thread};
 
@@ -313,28 +316,18 @@ type Place = (&'static str, fn(Ends) -> Box<dyn Any>);
 /// Where code of the user's runs on a thread of the runtime, which its end waits for, and is no task of it; or another runtime's future. What is
 /// returned is kept meanwhile.
 const PLACES: &[Place] = &[
-    ("a waker that a timer calls", |ends| sleeps(two_procs(), ends, OnWake::waker)),
-    ("the destructor of a waker that a timer had", |ends| sleeps(two_procs(), ends, OnDrop::waker)),
+    ("a waker that a timer calls", |ends| called(by_a_timer, OnWake::waker, two_procs(), ends)),
+    ("the destructor of a waker that a timer had", |ends| called(by_a_timer, OnDrop::waker, two_procs(), ends)),
     ("a waker that a simulated timer calls", |ends| {
         let runtime = Runtime::builder().deterministic(1).build().expect("a runtime");
         let handle = runtime.handle();
-        let sleeps = sleeps(runtime, ends, OnWake::waker);
+        let sleeps = called(by_a_timer, OnWake::waker, runtime, ends);
         // Perhaps its end has begun.
         let _ = handle.block_on(time::sleep(Duration::from_millis(100)));
         sleeps
     }),
     #[cfg(unix)]
-    ("a waker that a socket calls", |ends| {
-        let runtime = two_procs();
-        let (ours, theirs) = {
-            let _entered = runtime.enter();
-            spinpark::net::unix::UnixStream::pair().expect("a pair")
-        };
-        let mut reads = Box::pin(async move { ours.read(&mut [0]).await.is_ok() });
-        assert!(reads.as_mut().poll(&mut Context::from_waker(&OnWake::waker(runtime, ends))).is_pending());
-        theirs.try_write(&[1]).expect("there is room");
-        Box::new((reads, theirs))
-    }),
+    ("a waker that a socket calls", |ends| called(by_a_socket, OnWake::waker, two_procs(), ends)),
     ("block_on of another runtime, in a task", |ends| {
         let runtime = two_procs();
         let in_other = move |runtime| two_procs().run(async { ends(runtime) });
@@ -360,13 +353,12 @@ fn two_procs() -> Runtime {
     Runtime::builder().procs(2).build().expect("a runtime")
 }
 
-/// A timer of this runtime has that waker.
-fn sleeps(runtime: Runtime, ends: Ends, waker: fn(Runtime, Ends) -> Waker) -> Box<dyn Any> {
+type Calls = fn(&Handle, &Waker) -> Box<dyn Any>;
+
+/// That waker of this runtime is called so.
+fn called(by: Calls, waker: fn(Runtime, Ends) -> Waker, runtime: Runtime, ends: Ends) -> Box<dyn Any> {
     let handle = runtime.handle();
-    let _entered = handle.enter();
-    let mut sleep = Box::pin(time::sleep(Duration::from_millis(20)));
-    assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker(runtime, ends))).is_pending());
-    Box::new(sleep)
+    by(&handle, &waker(runtime, ends))
 }
 
 /// Ends a runtime when it is woken.

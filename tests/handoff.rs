@@ -1,5 +1,8 @@
 //! Giving a P away, on real cores: system calls, waiting, stopping the world, more or fewer Ps, bound tasks, deadlocks.
 
+#[cfg(unix)]
+use crate::called::by_a_socket;
+use crate::called::by_a_timer;
 use spinpark::kernel::sched::config::ConfigError;
 use spinpark::{
     Deadlock, Handle, JoinError, JoinHandle, Runtime, SetProcsError, StopError, blocking, checkpoint, go, lock_thread,
@@ -8,7 +11,7 @@ use spinpark::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, mpsc};
-use std::task::{Context, Wake, Waker};
+use std::task::Wake;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -309,22 +312,10 @@ mod a_stopped_world {
 
     /// Where code of the user's has a P of the runtime, or its poller, and is no task. What is returned is kept meanwhile.
     const PLACES: &[(&str, Place)] = &[
-        ("a waker that a timer calls", |runtime, calls| {
-            let _entered = runtime.enter();
-            let mut sleep = Box::pin(spinpark::time::sleep(Duration::from_millis(10)));
-            let waker = Waker::from(Arc::new(Calls(calls)));
-            assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-            Box::new(sleep)
-        }),
+        ("a waker that a timer calls", |runtime, calls| by_a_timer(&runtime.handle(), &Arc::new(Calls(calls)).into())),
         #[cfg(unix)]
         ("a waker that a socket calls", |runtime, calls| {
-            let _entered = runtime.enter();
-            let (ours, theirs) = spinpark::net::unix::UnixStream::pair().expect("a pair");
-            let mut reads = Box::pin(async move { ours.read(&mut [0]).await.is_ok() });
-            let waker = Waker::from(Arc::new(Calls(calls)));
-            assert!(reads.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-            theirs.try_write(&[1]).expect("there is room");
-            Box::new((reads, theirs))
+            by_a_socket(&runtime.handle(), &Arc::new(Calls(calls)).into())
         }),
         ("a closure that runs for each P", |runtime, calls| {
             let handle = runtime.handle();
