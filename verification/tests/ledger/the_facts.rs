@@ -137,3 +137,22 @@ fn that_are_pages_are_short() {
         assert!(size(&path.to_owned()) < most, "{path}: {} bytes", size(&path.to_owned()));
     }
 }
+
+/// Cargo.toml says how far each package of the checks is optimised: one that it forgets is three to seven times as slow.
+#[test]
+fn that_are_packages_of_the_checks_are_optimised() {
+    let manifest = read("Cargo.toml");
+    let others = ["verification/mutants/", "verification/rc11/loom/"]; // workspaces of their own
+    let mut found = 0;
+    for path in files("verification").into_iter().chain(["proptests/Cargo.toml".to_owned()]) {
+        if !path.ends_with("/Cargo.toml") || others.iter().any(|other| path.starts_with(other)) {
+            continue;
+        }
+        let text = read(&path);
+        let name = text.split("\nname = \"").nth(1).and_then(|rest| rest.split('"').next()).expect("a package's name");
+        let said = manifest.contains(&format!("\n[profile.dev.package.{name}]\nopt-level = "));
+        assert!(said, "{path}: Cargo.toml does not say how far {name} is optimised");
+        found += 1;
+    }
+    assert!(found >= 9, "only {found}");
+}
