@@ -127,8 +127,14 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo bench --manifest-path benches/peers/Cargo.toml --", No(PEERS)),
     ("cargo bench --bench hogs", No(BENCH)),
     ("cargo bench --bench seeing", No(BENCH)),
-    ("cargo bench --bench instructions", No(BENCH)),
-    ("cargo bench --bench system_calls", InCi("cargo bench --bench system_calls")),
+    (
+        "cargo bench -p spinpark-costs --bench instructions",
+        InCi("cargo bench --package spinpark-costs --bench instructions"),
+    ),
+    (
+        "cargo bench -p spinpark-costs --bench system_calls",
+        InCi("cargo bench --package spinpark-costs --bench system_calls"),
+    ),
     ("cargo install cargo-fuzz", No(FUZZERS)),
     ("cargo update", No("it is the crate of a reader's own that it updates")),
     ("cargo install mdbook", No("it fetches and builds a tool that only the pages' site needs: minutes")),

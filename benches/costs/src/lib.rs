@@ -12,20 +12,24 @@ use std::task::Poll;
 use std::time::Duration;
 
 /// What is played, what an operation is, how much of what is counted it may take, and where that goes.
-pub(crate) struct Budget {
-    pub(crate) workload: &'static str,
-    pub(crate) operation: &'static str,
-    pub(crate) most: f64,
-    pub(crate) why: &'static str,
+pub struct Budget {
+    /// What it is called on the command line.
+    pub workload: &'static str,
+    /// One operation of it.
+    pub operation: &'static str,
+    /// So much at most, of what is counted.
+    pub most: f64,
+    /// Where that goes.
+    pub why: &'static str,
 }
 
 /// Plays so many operations of a workload that is not one of all programs'. (What a program never plays would be in it too, and change how
 /// the rest is inlined: a tenth of the instructions of a call.)
-pub(crate) type Others = fn(&Runtime, &str, u64) -> JoinHandle<()>;
+pub type Others = fn(&Runtime, &str, u64) -> JoinHandle<()>;
 
 /// Does what the command line says: plays one workload, for a tool that counts; or has `judge` look at those that are named, at all if none is.
 /// (`cargo test --benches` only sees that the workloads run.)
-pub(crate) fn run(budgets: &[Budget], others: Others, judge: impl FnOnce(&[&str]) -> ExitCode) -> ExitCode {
+pub fn run(budgets: &[Budget], others: Others, judge: impl FnOnce(&[&str]) -> ExitCode) -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
     let is_bench = args.iter().any(|arg| arg == "--bench");
     let args: Vec<&str> = args.iter().map(String::as_str).filter(|&arg| arg != "--bench").collect();

@@ -1,21 +1,19 @@
-//! How many instructions an operation takes, and may take: `cargo bench --bench instructions`.
+//! How many instructions an operation takes, and may take: `cargo bench -p spinpark-costs --bench instructions`.
 //!
 //! Each workload is played twice under valgrind's callgrind, with few operations and with many, and the difference is divided:
 //! what an operation costs, and not the start. The clock is disturbed, counts are not; they are apart by less than one in a
 //! hundred from run to run. Over its budget a workload fails, far below it too: then the budget is to be lowered.
 //!
 //! ```text
-//! cargo bench --bench instructions                    all of them
-//! cargo bench --bench instructions -- yield timer     some
-//! cargo bench --bench instructions -- --play yield 120000 off     one workload, without a tool; `off`: without preemption
+//! cargo bench -p spinpark-costs --bench instructions                    all of them
+//! cargo bench -p spinpark-costs --bench instructions -- yield timer     some
+//! cargo bench -p spinpark-costs --bench instructions -- --play yield 120000 off     one workload, without a tool; `off`: without preemption
 //! ```
 //!
 //! Exit status: 0 if all are within their budgets, or there is no valgrind, which is said; 1 if one is not; 2 on a usage error.
 //! (`cargo test --benches` only sees that the workloads run.)
 
-mod operations;
-
-use operations::Budget;
+use spinpark_costs::{Budget, run};
 use std::env;
 use std::process::{Command, ExitCode};
 
@@ -23,31 +21,31 @@ const BUDGETS: [Budget; 8] = [
     Budget {
         workload: "yield",
         operation: "a task yields, and is the next",
-        most: 525.0,
+        most: 495.0,
         why: "a wake, a push, a pop, and what stands around a task that runs; no access of its state word",
     },
     Budget {
         workload: "yields",
         operation: "one of a hundred tasks yields",
-        most: 525.0,
+        most: 495.0,
         why: "as `yield`: which is next does not matter",
     },
     Budget {
         workload: "pingpong",
         operation: "a round trip over two channels",
-        most: 2580.0,
+        most: 2460.0,
         why: "two sends, two receives, two wakes and two tasks that run",
     },
     Budget {
         workload: "spawn",
         operation: "a future is spawned and awaited",
-        most: 1850.0,
+        most: 1715.0,
         why: "an allocation and its end, one wake, two tasks that run; two read-modify-writes of the state",
     },
     Budget {
         workload: "go",
         operation: "a closure is spawned and awaited",
-        most: 2130.0,
+        most: 1950.0,
         why: "as `spawn`, and a stack that is taken and put back",
     },
     Budget {
@@ -59,13 +57,13 @@ const BUDGETS: [Budget; 8] = [
     Budget {
         workload: "mutex",
         operation: "a free lock is taken and released",
-        most: 247.0,
+        most: 240.0,
         why: "two exchanges, whether to yield, which each leaf future asks in one place, and one operation more",
     },
     Budget {
         workload: "timer",
         operation: "a sleep of a second is made, polled once and dropped",
-        most: 1013.0,
+        most: 975.0,
         why: "the clock, a heap that it goes into and out of, a lock of the shard",
     },
 ];
@@ -74,7 +72,7 @@ const BUDGETS: [Budget; 8] = [
 const SLACK: f64 = 0.9;
 
 fn main() -> ExitCode {
-    operations::run(&BUDGETS, |_, other, _| panic!("{other}: not one of the workloads"), judge)
+    run(&BUDGETS, |_, other, _| panic!("{other}: not one of the workloads"), judge)
 }
 
 /// Are they within their budgets?

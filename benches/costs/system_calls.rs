@@ -1,21 +1,19 @@
-//! How many system calls an operation makes, and may make: `cargo bench --bench system_calls`.
+//! How many system calls an operation makes, and may make: `cargo bench -p spinpark-costs --bench system_calls`.
 //!
 //! Each workload is played twice under strace, with few operations and with many, and the difference is divided: what an operation
 //! makes, and not the start. Over its budget a workload fails.
 //!
 //! ```text
-//! cargo bench --bench system_calls                  all of them
-//! cargo bench --bench system_calls -- echo wake     some
+//! cargo bench -p spinpark-costs --bench system_calls                  all of them
+//! cargo bench -p spinpark-costs --bench system_calls -- echo wake     some
 //! ```
 //!
 //! Exit status: 0 if all are within their budgets, or there is no strace, which is said; 1 if one is not; 2 on a usage error.
 //! (`cargo test --benches` only sees that the workloads run.)
 
-mod operations;
-
-use operations::Budget;
 use spinpark::net::{TcpListener, TcpStream};
 use spinpark::{JoinHandle, Runtime, chan, spawn};
+use spinpark_costs::{Budget, run};
 use std::collections::BTreeMap;
 use std::env;
 use std::process::{Command, ExitCode};
@@ -51,7 +49,7 @@ const fn none(workload: &'static str, operation: &'static str) -> Budget {
 }
 
 fn main() -> ExitCode {
-    operations::run(&BUDGETS, others, judge)
+    run(&BUDGETS, others, judge)
 }
 
 /// Are they within their budgets?
