@@ -10,13 +10,15 @@ use std::cell::RefCell;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 
-/// An access whose answer is the environment's.
+/// An access; its answer is the environment's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// A load.
     Load,
-    /// A swap.
-    Swap,
+    /// A store of this.
+    Store(u64),
+    /// A swap for this.
+    Swap(u64),
     /// An addition of this.
     Add(u64),
     /// An exchange of this value for that.
@@ -30,8 +32,46 @@ pub struct Domain {
     pub name: &'static str,
     /// What may be in it when it is accessed so: one value for each class of values that the operation cannot tell apart.
     pub answers: fn(Access) -> Vec<u64>,
-    /// A value, as a reader writes it.
-    pub show: fn(u64) -> String,
+    /// How it is told what is done with it.
+    pub telling: Telling,
+}
+
+/// How an access is told.
+#[derive(Debug, Clone, Copy)]
+pub enum Telling {
+    /// By its values, each as a reader writes it.
+    Values(fn(u64) -> String),
+    /// By what they are to the operation: first the access, then what it was answered.
+    Relative(fn(Access) -> String, fn(Access, u64) -> String),
+}
+
+impl Telling {
+    fn act(self, access: Access) -> String {
+        let show = match self {
+            Telling::Values(show) => show,
+            Telling::Relative(act, _) => return act(access),
+        };
+        match access {
+            Access::Load => "load".to_owned(),
+            Access::Store(value) => format!("store {}", show(value)),
+            Access::Swap(value) => format!("swap {}", show(value)),
+            Access::Add(value) => format!("add {}", value.cast_signed()),
+            Access::Exchange(current, new) => format!("exchange {} for {}", show(current), show(new)),
+        }
+    }
+
+    fn answer(self, access: Access, was: u64) -> String {
+        let show = match self {
+            Telling::Values(show) => show,
+            Telling::Relative(_, answer) => return answer(access, was),
+        };
+        match access {
+            Access::Store(_) => String::new(),
+            Access::Exchange(current, _) if was == current => "done".to_owned(),
+            Access::Exchange(..) => format!("found {}", show(was)),
+            Access::Load | Access::Swap(_) | Access::Add(_) => show(was),
+        }
+    }
 }
 
 /// One path that is being played.
@@ -47,18 +87,33 @@ pub struct Run {
     pub words: &'static [Domain],
     /// How many it has made.
     pub count: usize,
-    /// The access or question with which a loop's body begins: what comes after depends on no earlier turn.
-    pub head: Option<&'static str>,
-    /// How often it may be asked.
-    pub turns: usize,
+    /// The word that is accessed now: its number, in the order in which they were made.
+    pub word: usize,
+    /// The accesses or questions with which loops' bodies begin, the outer loop's first; how often each may be asked.
+    pub heads: Vec<(&'static str, usize)>,
     /// What is done now is not told: it comes before the operation.
     pub is_before: bool,
 }
 
 thread_local!(pub(crate) static RUN: RefCell<Run> = RefCell::default());
 
-/// Thrown where a loop begins again.
-pub struct Again;
+/// Thrown where the loop with this head begins again.
+pub struct Again(pub &'static str);
+
+/// The operation's words from now on; the next that it makes is the first of these.
+pub fn words(words: &'static [Domain]) {
+    RUN.with_borrow_mut(|run| (run.words, run.count) = (words, 0));
+}
+
+/// The number of the word that is accessed now.
+pub fn word() -> usize {
+    RUN.with_borrow(|run| run.word)
+}
+
+/// One of `n` worlds in which the operation runs. It is not told in which: what it does must not depend on that.
+pub fn any_of(n: usize) -> usize {
+    pick("", n)
+}
 
 /// Does what comes before the operation: it is not told, and each answer is the first.
 pub fn before<T>(act: impl FnOnce() -> T) -> T {
@@ -71,16 +126,27 @@ pub fn before<T>(act: impl FnOnce() -> T) -> T {
     done
 }
 
+/// Ends the path if `act` is a loop's head, and its turns are over. An inner loop's are counted from the last turn of the outer one.
+fn begins_again(act: &str) {
+    let again = RUN.with_borrow(|run| {
+        let at = run.heads.iter().position(|(head, _)| *head == act).filter(|_| !run.is_before)?;
+        let is_outer = |step: &Step| run.heads[..at].iter().any(|(head, _)| *head == step.act);
+        let from = run.steps.iter().rposition(is_outer).unwrap_or(0);
+        let asked = run.steps[from..].iter().filter(|step| step.act == act).count();
+        (asked == run.heads[at].1).then_some(run.heads[at].0)
+    });
+    if let Some(head) = again {
+        std::panic::resume_unwind(Box::new(Again(head)));
+    }
+}
+
 /// One of `n` answers, as the script says; before `act`, at which a loop may begin again.
 fn pick(act: &str, n: usize) -> usize {
+    begins_again(act);
     RUN.with_borrow_mut(|run| {
         assert!(n > 0, "the environment has no answer after {:#?}", run.steps);
         if run.is_before {
             return 0;
-        }
-        let asked = || run.steps.iter().filter(|step| step.act == act).count();
-        if run.head == Some(act) && asked() == run.turns {
-            std::panic::resume_unwind(Box::new(Again));
         }
         if run.made == run.script.len() {
             run.script.push((0, n));
@@ -124,17 +190,23 @@ pub fn whether(act: &'static str) -> bool {
 /// The host.
 pub struct Havoc;
 
-/// A word whose content is the environment's to say.
-pub struct Word(Domain);
+/// A word whose content is the environment's to say; and its number.
+pub struct Word(Domain, usize);
 
 impl Word {
-    fn answer(&self, act: &str, access: Access) -> u64 {
-        let answers = (self.0.answers)(access);
-        answers[pick(&format!("{}.{act}", self.0.name), answers.len())]
-    }
-
-    fn note(&self, at: &Location<'_>, act: &str, order: impl std::fmt::Debug, answer: impl Into<String>) {
-        note(Some(at), format!("{}.{act}", self.0.name), format!("{order:?}"), answer);
+    fn access(&self, at: &Location<'_>, access: Access, order: String) -> u64 {
+        let Word(Domain { name, answers, telling }, number) = self;
+        RUN.with_borrow_mut(|run| run.word = *number);
+        let act = format!("{name}.{}", telling.act(access));
+        let was = if let Access::Store(_) = access {
+            begins_again(&act);
+            0
+        } else {
+            let answers = answers(access);
+            answers[pick(&act, answers.len())]
+        };
+        note(Some(at), act, order, telling.answer(access, was));
+        was
     }
 }
 
@@ -142,41 +214,30 @@ impl host::Word for Word {
     fn new(_: u64) -> Self {
         RUN.with_borrow_mut(|run| {
             run.count += 1;
-            Word(*run.words.get(run.count - 1).expect("each word of the room has a domain"))
+            Word(*run.words.get(run.count - 1).expect("each word of the room has a domain"), run.count - 1)
         })
     }
     #[track_caller]
     fn load(&self, order: Ordering) -> u64 {
-        let value = self.answer("load", Access::Load);
-        self.note(Location::caller(), "load", order, (self.0.show)(value));
-        value
+        self.access(Location::caller(), Access::Load, format!("{order:?}"))
     }
     #[track_caller]
     fn store(&self, value: u64, order: Ordering) {
-        self.note(Location::caller(), &format!("store {}", (self.0.show)(value)), order, "");
+        self.access(Location::caller(), Access::Store(value), format!("{order:?}"));
     }
     #[track_caller]
     fn swap(&self, value: u64, order: Ordering) -> u64 {
-        let act = format!("swap {}", (self.0.show)(value));
-        let was = self.answer(&act, Access::Swap);
-        self.note(Location::caller(), &act, order, (self.0.show)(was));
-        was
+        self.access(Location::caller(), Access::Swap(value), format!("{order:?}"))
     }
     #[track_caller]
     fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
-        let act = format!("add {}", value.cast_signed());
-        let was = self.answer(&act, Access::Add(value));
-        self.note(Location::caller(), &act, order, (self.0.show)(was));
-        was
+        self.access(Location::caller(), Access::Add(value), format!("{order:?}"))
     }
     #[track_caller]
     fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64> {
-        let act = format!("exchange {} for {}", (self.0.show)(current), (self.0.show)(new));
-        let was = self.answer(&act, Access::Exchange(current, new));
-        let is_done = was == current;
-        let answer = if is_done { "done".to_owned() } else { format!("found {}", (self.0.show)(was)) };
-        self.note(Location::caller(), &act, format_args!("{success:?}/{failure:?}"), answer);
-        if is_done { Ok(was) } else { Err(was) }
+        let order = format!("{success:?}/{failure:?}");
+        let was = self.access(Location::caller(), Access::Exchange(current, new), order);
+        if was == current { Ok(was) } else { Err(was) }
     }
 }
 

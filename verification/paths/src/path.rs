@@ -4,6 +4,7 @@ use crate::host::{Again, Domain, RUN, Run};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 /// A room of the kernel, and its operations.
 #[derive(Debug)]
@@ -29,8 +30,8 @@ impl Room {
 pub struct Operation {
     /// Its name in the source.
     pub name: &'static str,
-    /// The access or question with which its loop's body begins, if it has a loop: what comes after depends on no earlier turn.
-    pub head: Option<&'static str>,
+    /// The accesses or questions with which its loops' bodies begin, the outer loop's first: what comes after depends on no earlier turn.
+    pub heads: &'static [&'static str],
     /// Makes the room, calls the operation, and says how it ended.
     pub run: fn() -> String,
 }
@@ -53,27 +54,76 @@ pub struct Step {
 pub enum End {
     /// The operation returns this.
     Returns(String),
-    /// Its loop begins again.
-    Again,
+    /// It panics.
+    Panics(String),
+    /// The loop with this head begins again.
+    Again(&'static str),
 }
 
 /// So many paths at the most: more are an operation that should be taken apart.
 const MOST: usize = 100_000;
+/// So many turns of a loop are compared.
+const TURNS: usize = 3;
 
-/// Every path of an operation.
+/// Paths, each with its end.
+pub type Paths = Vec<(Vec<Step>, End)>;
+
+/// Every path of an operation, of each loop one turn.
 ///
 /// # Panics
-/// If there are more than can be told, or if a loop's body differs from turn to turn although the operation says that it does not.
-pub fn paths(room: &Room, operation: &Operation) -> Vec<(Vec<Step>, End)> {
-    let once = paths_of(room, operation, 1);
-    if let Some(head) = operation.head {
-        let twice = paths_of(room, operation, 2);
-        let (first, second) = (bodies(&once, head, 1), bodies(&twice, head, 2));
-        assert!(!second.is_empty(), "{}: `{head}` is asked once", room.name_of(operation));
-        let remembers = second.iter().find(|(before, body)| first.get(*before) != Some(body));
-        assert!(remembers.is_none(), "{}: its loop remembers something: {remembers:#?}", room.name_of(operation));
+/// If there are more than can be told.
+pub fn paths(room: &Room, operation: &Operation) -> Paths {
+    enumerated(room, operation).0
+}
+
+/// What is wrong with a loop of the operation: a later turn does what the first does not, though the operation says that what comes after
+/// its head depends on no earlier turn.
+pub fn remembers(room: &Room, operation: &Operation) -> Option<String> {
+    enumerated(room, operation).1
+}
+
+fn enumerated(room: &Room, operation: &Operation) -> (Paths, Option<String>) {
+    static KNOWN: Mutex<BTreeMap<String, (Paths, Option<String>)>> = Mutex::new(BTreeMap::new());
+    let name = room.name_of(operation);
+    if let Some(known) = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&name) {
+        return known.clone();
     }
-    once
+    let once = turned(room, operation, "", 1);
+    let wrong = operation.heads.iter().find_map(|head| {
+        // Turns of an outer loop are many paths.
+        let most = if operation.heads.last() == Some(head) { TURNS } else { 2 };
+        (2..=most).find_map(|n| differs(&once, &turned(room, operation, head, n), head, n))
+    });
+    let done = (once, wrong.map(|wrong| format!("{name}: {wrong}")));
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(name, done.clone());
+    done
+}
+
+/// The paths with `n` turns of the loop with this head, and one of each other.
+fn turned(room: &Room, operation: &Operation, of: &str, n: usize) -> Paths {
+    let turns = operation.heads.iter().map(|head| (*head, if *head == of { n } else { 1 }));
+    paths_of(room, operation, &turns.collect::<Vec<_>>())
+}
+
+/// Where the `n`th turn of a loop differs from its first.
+fn differs(once: &Paths, more: &Paths, head: &str, n: usize) -> Option<String> {
+    let (first, later) = (bodies(once, head, 1), bodies(more, head, n));
+    if later.is_empty() {
+        return Some(format!("it does `{head}` less than {n} times"));
+    }
+    // A later turn may come only where there is much to do: there it does nothing new.
+    let is_known = |before: &&[Step], body: &Ways<'_>| {
+        first.get(*before).is_some_and(|first| if n == 2 { first == body } else { body.is_subset(first) })
+    };
+    let (before, body) = later.iter().find(|(before, body)| !is_known(before, body))?;
+    let told =
+        |body: &Ways<'_>| body.iter().map(|(way, end)| format!("\n    {}; {end:?}", words(way))).collect::<String>();
+    let was = first.get(before).map_or("\n    nothing".to_owned(), told);
+    Some(format!("after `{}` turn {n} from `{head}` on is{}\n  and the first{was}", words(before), told(body)))
+}
+
+fn words(way: &[Step]) -> String {
+    way.iter().map(|step| format!("{} {}", step.act, step.answer)).collect::<Vec<_>>().join("; ")
 }
 
 type Ways<'a> = BTreeSet<(&'a [Step], &'a End)>;
@@ -90,18 +140,25 @@ fn bodies<'a>(paths: &'a [(Vec<Step>, End)], head: &str, nth: usize) -> BTreeMap
     bodies
 }
 
-fn paths_of(room: &Room, operation: &Operation, turns: usize) -> Vec<(Vec<Step>, End)> {
-    let mut paths = Vec::new();
+fn paths_of(room: &Room, operation: &Operation, heads: &[(&'static str, usize)]) -> Paths {
+    let mut paths = BTreeSet::new();
     let mut script = Vec::new();
     loop {
-        RUN.set(Run { script, words: room.words, head: operation.head, turns, ..Run::default() });
+        RUN.set(Run { script, words: room.words, heads: heads.to_vec(), ..Run::default() });
         let end = match catch_unwind(AssertUnwindSafe(operation.run)) {
             Ok(end) => End::Returns(end),
-            Err(why) if why.is::<Again>() => End::Again,
-            Err(why) => std::panic::resume_unwind(why),
+            Err(why) => match why.downcast::<Again>() {
+                Ok(again) => End::Again(again.0),
+                Err(why) => match why.downcast::<String>() {
+                    Ok(why) => End::Panics(*why),
+                    Err(why) => {
+                        End::Panics(why.downcast::<&str>().map_or("for a reason".to_owned(), |why| (*why).to_owned()))
+                    }
+                },
+            },
         };
         let run = RUN.take();
-        paths.push((run.steps, end));
+        paths.insert((run.steps, end));
         assert!(paths.len() <= MOST, "{} has more than {MOST} paths", room.name_of(operation));
         script = run.script;
         while let Some((taken, of)) = script.pop() {
@@ -111,7 +168,7 @@ fn paths_of(room: &Room, operation: &Operation, turns: usize) -> Vec<(Vec<Step>,
             }
         }
         if script.is_empty() {
-            return paths;
+            return paths.into_iter().collect();
         }
     }
 }
@@ -235,7 +292,8 @@ pub fn text(room: &Room, operation: &Operation, with_lines: bool) -> String {
         match &node.end {
             Some(End::Returns(what)) if what.is_empty() => writeln!(text, "  {number:>2}  returns"),
             Some(End::Returns(what)) => writeln!(text, "  {number:>2}  returns {what}"),
-            Some(End::Again) => writeln!(text, "  {number:>2}  again from `{}`", operation.head.unwrap_or_default()),
+            Some(End::Panics(why)) => writeln!(text, "  {number:>2}  panics: {why}"),
+            Some(End::Again(head)) => writeln!(text, "  {number:>2}  again from `{head}`"),
             None => Ok(()),
         }
         .expect("to memory");
@@ -256,7 +314,8 @@ pub fn dot(room: &Room, operation: &Operation) -> String {
     for (number, node) in states.iter().enumerate() {
         let (shape, label) = match &node.end {
             Some(End::Returns(what)) => ("box", format!("returns {what}")),
-            Some(End::Again) => ("box", format!("again from {}", operation.head.unwrap_or_default())),
+            Some(End::Panics(why)) => ("box", format!("panics: {why}")),
+            Some(End::Again(head)) => ("box", format!("again from {head}")),
             None => ("circle", number.to_string()),
         };
         writeln!(text, "  {number} [shape={shape}, label={label:?}];").expect("to memory");

@@ -1,7 +1,7 @@
 //! The paths of the kernel's operations are those that are written down, and agree with the drawings.
 
 use spinpark_parameterized::PROTOCOLS;
-use spinpark_paths::path::{automaton, paths, text};
+use spinpark_paths::path::{automaton, paths, remembers, text};
 use spinpark_paths::rooms::{ROOMS, operation};
 use spinpark_paths::tie::{DRAWINGS, tie};
 use std::sync::Mutex;
@@ -33,6 +33,9 @@ mod the_automata {
         for text in &now {
             let was = written.iter().find(|was| name(was) == name(text)).copied().unwrap_or("not written down");
             assert!(was == text, "what the source may do has changed. It was:\n{was}\n\nand is:\n{text}");
+        }
+        for (room, operation) in ROOMS.iter().flat_map(|room| room.operations.iter().map(move |one| (room, one))) {
+            assert_eq!(remembers(room, operation), None);
         }
         assert_eq!(written.len(), now.len(), "an operation is written down that is no more");
     }

@@ -83,7 +83,7 @@ impl Protocol for RunQueue {
         runq::begins(finite, scenario.ring as u8)
     }
     fn steps(&self, scenario: &Scenario, items: &[Item]) -> Vec<Vec<Self::Step>> {
-        (0..scenario.procs as u8).filter_map(|p| runq::steps(items, p, &self.0)).collect()
+        (0..scenario.procs as u8).filter_map(|p| runq::steps(items, p, scenario.ring as u64, &self.0)).collect()
     }
     fn play(&self, replay: &mut Replay<'_>, step: Self::Step, _: &Scenario, (): &mut ()) -> bool {
         runq::play(replay, step)

@@ -1,8 +1,10 @@
 //! The rooms, each with what its environment may answer. A neighbour answers all that its contract, in the room's source, allows.
 
 mod handoff;
+mod local;
 mod netpoll;
 mod runnext;
+mod runq;
 mod spinning;
 mod stw;
 mod syscall;
@@ -11,8 +13,17 @@ mod threads;
 use crate::path::{Operation, Room};
 
 /// All of them.
-pub static ROOMS: &[&Room] =
-    &[&handoff::ROOM, &netpoll::ROOM, &runnext::ROOM, &spinning::ROOM, &stw::ROOM, &syscall::ROOM, &threads::ROOM];
+pub static ROOMS: &[&Room] = &[
+    &handoff::ROOM,
+    &local::ROOM,
+    &netpoll::ROOM,
+    &runnext::ROOM,
+    &runq::ROOM,
+    &spinning::ROOM,
+    &stw::ROOM,
+    &syscall::ROOM,
+    &threads::ROOM,
+];
 
 /// A room by name.
 #[must_use]
@@ -30,7 +41,7 @@ pub fn operation(name: &str) -> Option<(&'static Room, &'static Operation)> {
 
 /// An operation without a loop.
 const fn straight(name: &'static str, run: fn() -> String) -> Operation {
-    Operation { name, head: None, run }
+    Operation { name, heads: &[], run }
 }
 
 /// What a word holds, as a number.

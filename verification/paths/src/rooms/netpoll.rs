@@ -1,7 +1,7 @@
 //! `protocol/netpoll.rs`.
 
 use super::straight;
-use crate::host::{Access, Domain, Havoc, ask, before, tell, whether};
+use crate::host::{Access, Domain, Havoc, Telling, ask, before, tell, whether};
 use crate::path::{Operation, Room};
 use kernel::host::{NEVER, Nanos};
 use kernel::protocol::netpoll::{Neighbours, Netpoll, Poll};
@@ -19,20 +19,24 @@ pub(super) static ROOM: Room = Room {
         Domain {
             name: "who",
             // The thread that peeks swaps: until then other threads may only note that they missed it.
-            answers: |access| if access == Access::Swap { vec![1, 2] } else { vec![3, 0, 1, 2] },
-            show: |value| match value {
+            answers: |access| if matches!(access, Access::Swap(_)) { vec![1, 2] } else { vec![3, 0, 1, 2] },
+            telling: Telling::Values(|value| match value {
                 0 => "blocked".to_owned(),
                 1 => "peeking".to_owned(),
                 2 => "missed".to_owned(),
                 _ => "empty".to_owned(),
-            },
+            }),
         },
-        Domain { name: "until", answers: |_| MOMENTS.map(|(nanos, _)| nanos).to_vec(), show: moment },
+        Domain {
+            name: "until",
+            answers: |_| MOMENTS.map(|(nanos, _)| nanos).to_vec(),
+            telling: Telling::Values(moment),
+        },
     ],
     operations: &[
         Operation {
             name: "claim",
-            head: Some("who.load"),
+            heads: &["who.load"],
             run: || match room().claim(&Others) {
                 Some(_) => "the poller".to_owned(),
                 None => "nothing".to_owned(),

@@ -1,7 +1,7 @@
 //! `queues/runnext.rs`.
 
 use super::straight;
-use crate::host::{Domain, Havoc};
+use crate::host::{Domain, Havoc, Telling};
 use crate::path::Room;
 use kernel::queues::runnext::RunNext;
 use kernel::types::g::G;
@@ -12,11 +12,11 @@ pub(super) static ROOM: Room = Room {
     words: &[Domain {
         name: "runnext",
         answers: |_| vec![0, OLD],
-        show: |word| match word {
+        telling: Telling::Values(|word| match word {
             0 => "none".to_owned(),
             OLD => "a G".to_owned(),
             _ => "the G".to_owned(),
-        },
+        }),
     }],
     operations: &[
         straight("put", || got(room().put(G::from_raw(NonZeroU64::MIN)))),

@@ -2,7 +2,7 @@
 //! they are told here once more, and named after them.
 
 use super::straight;
-use crate::host::{Access, Domain, Havoc, ask, tell, whether};
+use crate::host::{Access, Domain, Havoc, Telling, ask, tell, whether};
 use crate::path::Room;
 use kernel::protocol::spinning::{Neighbours, Spinning};
 use kernel::types::m::SpinningToken;
@@ -14,9 +14,13 @@ pub(super) static ROOM: Room = Room {
             name: "nmspinning",
             // A token says that its M is counted: 0 is no answer to a subtraction. 2 stands for every larger number.
             answers: |access| if access == Access::Add(u64::MAX) { vec![1, 2] } else { vec![0, 1, 2] },
-            show: |value| if value == 2 { "2+".to_owned() } else { value.to_string() },
+            telling: Telling::Values(|value| if value == 2 { "2+".to_owned() } else { value.to_string() }),
         },
-        Domain { name: "needspinning", answers: |_| vec![0, 1], show: |value| (value != 0).to_string() },
+        Domain {
+            name: "needspinning",
+            answers: |_| vec![0, 1],
+            telling: Telling::Values(|value| (value != 0).to_string()),
+        },
     ],
     operations: &[
         straight("wakep", || {

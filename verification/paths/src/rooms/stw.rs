@@ -1,7 +1,7 @@
 //! `protocol/stw`: a stop, a safepoint, and the word that tells an M that its P is wanted.
 
 use super::{number, straight};
-use crate::host::{Domain, Havoc, ask, tell, whether};
+use crate::host::{Domain, Havoc, Telling, ask, tell, whether};
 use crate::path::{Operation, Room};
 use kernel::protocol::stw::wanted::{Want, Wanted};
 use kernel::protocol::stw::{Neighbours, safepoint, stop};
@@ -9,11 +9,11 @@ use kernel::types::p::{OwnedP, PId};
 
 pub(super) static ROOM: Room = Room {
     name: "stw",
-    words: &[Domain { name: "wanted", answers: |_| (0..8).collect(), show: number }],
+    words: &[Domain { name: "wanted", answers: |_| (0..8).collect(), telling: Telling::Values(number) }],
     operations: &[
         Operation {
             name: "stop",
-            head: Some("every P is held"),
+            heads: &["every P is held"],
             run: || {
                 stop::<Havoc>(Some(OwnedP::forge(PId(0))), &Others);
                 "a stopped world".to_owned()
@@ -21,7 +21,7 @@ pub(super) static ROOM: Room = Room {
         },
         Operation {
             name: "stop, without a P",
-            head: Some("every P is held"),
+            heads: &["every P is held"],
             run: || {
                 stop::<Havoc>(None, &Others);
                 "a stopped world".to_owned()

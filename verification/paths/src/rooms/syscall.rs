@@ -1,7 +1,7 @@
 //! `protocol/syscall.rs`. Two operations are what the monitor and a stopper do with a P's word.
 
 use super::straight;
-use crate::host::{Access, Domain, Havoc, ask, before, tell, whether};
+use crate::host::{Access, Domain, Havoc, Telling, ask, before, tell, whether};
 use crate::path::Room;
 use kernel::atomic::Value;
 use kernel::protocol::syscall::{
@@ -44,7 +44,7 @@ pub(super) static ROOM: Room = Room {
             Access::Load if is_owner() => vec![OWNED.into_word()],
             _ => [OWNED, KNOWN, OTHER].map(SyscallStatus::into_word).to_vec(),
         },
-        show,
+        telling: Telling::Values(show),
     }],
     operations: &[
         straight("entersyscall", || away(entersyscall(MId(0), owned(), &Others::new()))),

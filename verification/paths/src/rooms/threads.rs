@@ -1,7 +1,7 @@
 //! `protocol/threads.rs`, with the words of `types/m.rs`.
 
 use super::straight;
-use crate::host::{Domain, Havoc, ask, tell};
+use crate::host::{Domain, Havoc, Telling, ask, tell};
 use crate::path::{Operation, Room};
 use kernel::host::SpawnError;
 use kernel::protocol::threads::{Available, Neighbours, startm, stopm};
@@ -31,7 +31,7 @@ pub(super) static ROOM: Room = Room {
             User::Sleeper => vec![0, 1, some_p()],
             User::GivesUp => vec![0, some_p()],
         },
-        show,
+        telling: Telling::Values(show),
     }],
     operations: &[
         straight("startm", || {
@@ -41,7 +41,7 @@ pub(super) static ROOM: Room = Room {
         }),
         Operation {
             name: "stopm",
-            head: Some("nextp.swap none"),
+            heads: &["nextp.swap none"],
             run: || {
                 let ms = [m()];
                 USER.set(User::Sleeper);

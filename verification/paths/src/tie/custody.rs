@@ -40,6 +40,7 @@ pub(super) static DRAWING: Drawing = Drawing {
         ),
     ],
     sizes: &[&[2, 1, 3], &[2, 2, 2]],
+    steps: 12_000,
 };
 
 fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {

@@ -7,10 +7,11 @@
 //! hold each relation becomes the same.
 
 mod custody;
+mod runq;
 mod search;
 mod spinning;
 
-use crate::path::Edge;
+use crate::path::{self, Edge};
 use crate::rooms;
 use search::{Found, Search};
 use spinpark_parameterized::logic::{Formula, Places, Rel, Sort, Update, Var, among, and, not, or};
@@ -32,6 +33,8 @@ pub enum Reading {
 
 /// Where a run of steps stands while it is read.
 pub struct Context {
+    /// The operation, with its room.
+    pub operation: String,
     /// The thread.
     pub m: Var,
     /// Where it is in the drawing.
@@ -61,10 +64,12 @@ pub struct Drawing {
     pub elsewhere: &'static [(&'static str, &'static [&'static str])],
     /// Universes in which candidates are compared.
     pub sizes: &'static [&'static [usize]],
+    /// So many steps are walked in each, and the states that are met are looked at.
+    pub steps: usize,
 }
 
 /// The drawings that are tied.
-pub static DRAWINGS: &[&Drawing] = &[&spinning::DRAWING, &custody::DRAWING];
+pub static DRAWINGS: &[&Drawing] = &[&spinning::DRAWING, &runq::DRAWING, &custody::DRAWING];
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -95,6 +100,7 @@ pub fn tie(drawing: &Drawing, variant: &str) -> Tied {
     let mut seen = BTreeSet::new();
     for (name, place) in drawing.begins {
         let (room, operation) = rooms::operation(name).unwrap_or_else(|| panic!("no operation {name}"));
+        tied.differences.extend(path::remembers(room, operation));
         let explained = search.explain(room, operation, *place);
         tied.differences.extend(explained.difference);
         tied.silent.extend(explained.silent);

@@ -35,15 +35,13 @@ pub(super) struct Search<'a> {
 
 /// So many steps of the source are one of the drawing, at the most.
 const LONGEST: usize = 6;
-/// So many states of each universe are looked at.
-const STATES: usize = 12_000;
 
 impl<'a> Search<'a> {
     pub(super) fn new(drawing: &'a Drawing, system: &'a System) -> Self {
         let samples = drawing.sizes.iter().map(|sizes| {
             let finite = Finite::new(system, sizes);
             let mut met = BTreeSet::new();
-            walk(&finite, (STATES, 40), 1, |begin, way| {
+            walk(&finite, (drawing.steps, 40), 1, |begin, way| {
                 met.insert(way.last().map_or(begin, |step| step.after));
                 true
             });
@@ -56,9 +54,10 @@ impl<'a> Search<'a> {
         let nodes = automaton(&paths(room, operation));
         let mut way = Way {
             search: self,
+            operation: room.name_of(operation),
             nodes: &nodes,
-            head: operation.head,
-            heads: BTreeSet::new(),
+            heads: operation.heads,
+            begun: BTreeSet::new(),
             known: BTreeMap::new(),
             deepest: None,
         };
@@ -99,6 +98,9 @@ impl<'a> Search<'a> {
         let (mut is_possible, mut is_like) = (false, true);
         self.each(source, place, |finite, state, env| {
             is_possible = true;
+            if !is_like {
+                return;
+            }
             let mut other = translated(source, drawn, env);
             let mut after = finite.apply(&source.updates, state, env);
             let drawn_after = finite.apply(&drawn.updates, state, &mut other);
@@ -175,10 +177,11 @@ struct Next {
 
 struct Way<'a> {
     search: &'a Search<'a>,
+    operation: String,
     nodes: &'a [Node],
-    /// With which step a loop's body begins, and where its thread is then.
-    head: Option<&'static str>,
-    heads: BTreeSet<u8>,
+    /// With which steps loops' bodies begin, and where their threads are then.
+    heads: &'static [&'static str],
+    begun: BTreeSet<(&'static str, u8)>,
     /// What was found from there on; `None`: nothing explains it.
     known: BTreeMap<At, Option<Vec<Next>>>,
     /// What could not be explained, furthest from the beginning.
@@ -194,13 +197,17 @@ impl Way<'_> {
         }
         let ends = match &self.nodes[node].end {
             Some(End::Returns(what)) => (self.search.drawing.ends)(what).has(place),
-            Some(End::Again) => self.heads.contains(&place),
+            Some(End::Again(head)) => self.begun.contains(&(*head, place)),
+            Some(End::Panics(_)) => false,
             None => true,
         };
         if !ends {
             let (end, place) = (&self.nodes[node].end, self.search.system.places[place as usize]);
-            let end =
-                if let Some(End::Returns(what)) = end { format!("returns {what}") } else { "begins again".to_owned() };
+            let end = match end {
+                Some(End::Returns(what)) => format!("returns {what}"),
+                Some(End::Panics(why)) => format!("panics: {why}"),
+                _ => "begins again".to_owned(),
+            };
             self.note(node, format!("at {place} the source {end}, and the drawing does not"));
             self.known.insert(at, None);
             return false;
@@ -229,9 +236,9 @@ impl Way<'_> {
         let (search, to) = (self.search, run.last().expect("a step").to);
         let mut source = Transition::new("source", "");
         let m = source.for_each("m", search.system.sorts[0]);
-        let mut context = Context { m, place, is_locked: was_locked };
-        if self.head == Some(run[0].step.act.as_str()) {
-            self.heads.insert(place);
+        let mut context = Context { m, place, is_locked: was_locked, operation: self.operation.clone() };
+        if let Some(head) = self.heads.iter().find(|head| **head == run[0].step.act) {
+            self.begun.insert((head, place));
         }
         let mut open = 0;
         for (n, edge) in run.iter().enumerate() {

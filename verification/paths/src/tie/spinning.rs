@@ -72,6 +72,7 @@ pub(super) static DRAWING: Drawing = Drawing {
         ),
     ],
     sizes: &[&[2, 2, 1], &[3, 2, 2]],
+    steps: 12_000,
 };
 
 /// How many Ms are counted, if the count is one of these. `is_counted`: the thread itself is.
