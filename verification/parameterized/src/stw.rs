@@ -96,11 +96,12 @@ fn begins(system: &System, sizes: Universe) -> Vec<State> {
 }
 
 /// It is the first in the queue.
-fn is_first(s: Var) -> Formula {
+pub fn is_first(s: Var) -> Formula {
     and([IN_LINE.of([s]), all("a", M, |a| not(AHEAD.of([a, s])))])
 }
 
-fn all_held() -> Formula {
+/// Each P is held.
+pub fn all_held() -> Formula {
     all("h", P, |h| HELD.of([h]))
 }
 
@@ -118,14 +119,14 @@ impl Transition {
     }
 
     /// `m` comes into the queue, behind all others.
-    fn joins_the_line(&mut self, m: Var) -> &mut Self {
+    pub fn joins_the_line(&mut self, m: Var) -> &mut Self {
         self.when(not(IN_LINE.of([m])));
         self.assign(AHEAD, |x| or([AHEAD.of([x[0], x[1]]), and([same(x[1], m), IN_LINE.of([x[0]])])]))
             .set(IN_LINE, &[m])
     }
 
     /// `m` may sleep: it has no P, and owes no wake.
-    fn owes_nothing(&mut self, m: Var) -> &mut Self {
+    pub fn owes_nothing(&mut self, m: Var) -> &mut Self {
         self.when(all("p", P, |p| not(OWNS.of([m, p])))).when(all("s", M, |s| not(OWES.of([m, s]))))
     }
 }

@@ -182,6 +182,12 @@ pub fn ask(act: &'static str, answers: &[&str]) -> usize {
     n
 }
 
+/// The operation asks, and the room knows the answer. A loop may begin here.
+pub fn answered(act: &'static str, answer: &str) {
+    begins_again(act);
+    note(None, act, String::new(), answer);
+}
+
 /// Yes or no.
 pub fn whether(act: &'static str) -> bool {
     ask(act, &["no", "yes"]) == 1

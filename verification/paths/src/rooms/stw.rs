@@ -1,32 +1,32 @@
-//! `protocol/stw`: a stop, a safepoint, and the word that tells an M that its P is wanted.
+//! `protocol/stw`: the line of stoppers, a stop, a start, a safepoint, and the word that tells an M that its P is wanted.
+//!
+//! The world is the kernel's own value, in each shape in which the operation can tell it from others. What callers in `sched/` do with
+//! it under the scheduler's lock is told here once more, and named after them.
 
 use super::{number, straight};
-use crate::host::{Domain, Havoc, Telling, ask, tell, whether};
+use crate::host::{Domain, Havoc, Parker, Telling, answered, any_of, ask, tell, whether};
 use crate::path::{Operation, Room};
+use kernel::host::Parker as _;
 use kernel::protocol::stw::wanted::{Want, Wanted};
-use kernel::protocol::stw::{Neighbours, safepoint, stop};
+use kernel::protocol::stw::{Neighbours, WorldState, safepoint, stop};
 use kernel::types::p::{OwnedP, PId};
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+/// With which questions loops begin.
+const IN_CALL: &str = "another P is in a system call";
+const IS_FIRST: &str = "under the lock: those before it have left the line";
+const IS_STOPPED: &str = "under the lock: every P is held";
 
 pub(super) static ROOM: Room = Room {
     name: "stw",
     words: &[Domain { name: "wanted", answers: |_| (0..8).collect(), telling: Telling::Values(number) }],
     operations: &[
-        Operation {
-            name: "stop",
-            heads: &["every P is held"],
-            run: || {
-                stop::<Havoc>(Some(OwnedP::forge(PId(0))), &Others);
-                "a stopped world".to_owned()
-            },
-        },
-        Operation {
-            name: "stop, without a P",
-            heads: &["every P is held"],
-            run: || {
-                stop::<Havoc>(None, &Others);
-                "a stopped world".to_owned()
-            },
-        },
+        Operation { name: "queue_up", heads: &[IS_FIRST], run: queue_up },
+        Operation { name: "stop", heads: &[IN_CALL, IS_STOPPED], run: || stops(Some(OwnedP::forge(PId(0)))) },
+        Operation { name: "stop, without a P", heads: &[IN_CALL, IS_STOPPED], run: || stops(None) },
+        straight("start_the_world", start_the_world),
+        straight("releasep", releasep),
         straight("for_each_p", || {
             safepoint::for_each_p::<Havoc>(Some(OwnedP::forge(PId(0))), &Others);
             "".to_owned()
@@ -45,27 +45,178 @@ pub(super) static ROOM: Room = Room {
     ],
 };
 
-struct Others;
+/// What is under the lock, and two stoppers.
+struct World {
+    state: RefCell<WorldState<Havoc>>,
+    me: Arc<Parker>,
+    other: Arc<Parker>,
+    /// So many Ps are not held yet.
+    left: Cell<u32>,
+}
 
-impl Neighbours for Others {
+/// So many Ps there are.
+const PROCS: u32 = 5;
+
+impl World {
+    fn new() -> World {
+        let state = RefCell::new(WorldState::new(PROCS as usize));
+        World { state, me: Arc::new(Parker::new()), other: Arc::new(Parker::new()), left: Cell::new(PROCS) }
+    }
+
+    /// One in which this thread is the first stopper; and `another` behind it.
+    fn mine(another: bool) -> World {
+        let world = World::new();
+        let _ = world.state.borrow_mut().queue_up(&world.me);
+        if another {
+            let _ = world.state.borrow_mut().queue_up(&world.other);
+        }
+        world
+    }
+
+    /// Holds one more P: whom has the caller to wake?
+    fn hold(&self) -> Option<Arc<Parker>> {
+        self.left.set(self.left.get() - 1);
+        self.state.borrow_mut().hold(OwnedP::forge(PId(self.left.get())))
+    }
+
+    fn are_held(&self) -> &'static str {
+        if self.left.get() == 0 { "so is every P" } else { "another is not" }
+    }
+
+    /// Who is to be woken is noted under the lock, and woken after it.
+    fn wakes(&self, noted: Option<Arc<Parker>>, first: &Arc<Parker>) {
+        match noted {
+            None => (),
+            Some(parker) if Arc::ptr_eq(&parker, first) => {
+                tell("notes that the first in the line is to be woken");
+                tell("unparks it");
+            }
+            Some(_) => tell("notes that ANOTHER is to be woken"),
+        }
+    }
+}
+
+/// What `sched/stw.rs` does in `queue_up`.
+fn queue_up() -> String {
+    let world = World::new();
+    let mut state = world.state.borrow_mut();
+    let is_another = whether("under the lock: another stopper is in the line");
+    if is_another {
+        let _ = state.queue_up(&world.other);
+    }
+    let is_first = state.queue_up(&world.me);
+    let is_behind = !is_another || state.is_first(&world.other);
+    tell(if is_behind { "it comes into the line, behind all others" } else { "it comes into the line, BEFORE others" });
+    tell(if is_first { "it is the first" } else { "it is not the first" });
+    if is_first {
+        return "the first in the line".to_owned();
+    }
+    tell("hands its P on");
+    loop {
+        if whether(IS_FIRST) {
+            let _ = state.leave_line();
+        }
+        if state.is_first(&world.me) {
+            return "the first in the line".to_owned();
+        }
+        sleeps();
+    }
+}
+
+fn sleeps() {
+    tell(["sleeps until another thread unparks it", "sleeps, and wakes spuriously"][any_of(2)]);
+}
+
+fn stops(own: Option<OwnedP>) -> String {
+    stop::<Havoc>(own, &World::mine(any_of(2) == 1));
+    "a stopped world".to_owned()
+}
+
+/// As `sched/stw.rs`.
+impl Neighbours for World {
     fn begin(&self, own: Option<OwnedP>) {
-        let own = if own.map(OwnedP::discard).is_some() {
-            "its own P and the idle Ps are held"
-        } else {
-            "the idle Ps are held"
-        };
-        tell(format!("under the lock: the world is to stop, {own}"));
+        self.state.borrow_mut().begin_stop();
+        let has_own = own.map(OwnedP::discard).is_some();
+        // In the source its own is the first.
+        let not_idle = any_of(PROCS as usize) as u32;
+        let is_held = |noted: Option<Arc<Parker>>| noted.map_or(Vec::new(), |parker| vec![parker]);
+        let mut noted: Vec<Arc<Parker>> = if has_own { is_held(self.hold()) } else { Vec::new() };
+        while self.left.get() > not_idle {
+            noted.extend(self.hold());
+        }
+        let held = if has_own { "as far as it can see" } else { self.are_held() };
+        answered("under the lock: the world is to stop, the idle Ps are held", held);
+        if has_own {
+            answered("its own P is held", self.are_held());
+        }
+        assert!(noted.len() < 2, "one is noted once");
+        self.wakes(noted.pop(), &self.me);
     }
     fn take_from_syscalls(&self) {
         tell("takes every P that is in a system call");
+        while self.left.get() > 0 && whether(IN_CALL) {
+            let noted = self.hold();
+            answered("under the lock: it is held", self.are_held());
+            self.wakes(noted, &self.me);
+        }
     }
     fn is_stopped(&self) -> bool {
-        whether("every P is held")
+        // Other threads may have handed in what is missing; they wake this one.
+        if self.left.get() == 0 || any_of(2) == 1 {
+            while self.left.get() > 0 {
+                self.hold();
+            }
+        }
+        answered(IS_STOPPED, if self.left.get() == 0 { "yes" } else { "no" });
+        self.state.borrow().is_stopped()
     }
     fn sleep(&self) {
-        tell("sleeps");
+        sleeps();
     }
 }
+
+/// The world is stopped; as `sched/stw.rs` in `start_the_world`.
+fn start_the_world() -> String {
+    let world = World::mine(whether("under the lock: another stopper is in the line"));
+    let mut state = world.state.borrow_mut();
+    state.begin_stop();
+    (0..PROCS).for_each(|p| _ = state.hold(OwnedP::forge(PId(p))));
+    let ps = state.resume();
+    let all = ps.len() == PROCS as usize && !state.is_stopping() && state.held() == 0;
+    ps.into_iter().for_each(|p| _ = p.discard());
+    tell(if all { "the world runs: the Ps with a G are its own, the others are idle" } else { "some Ps are LOST" });
+    let next = state.leave_line();
+    tell(if state.is_first(&world.me) { "it STAYS in the line" } else { "it leaves the line" });
+    world.wakes(next, &world.other);
+    tell("wakep");
+    "".to_owned()
+}
+
+/// The world is to stop, or not; as `sched/central.rs` in `releasep`.
+fn releasep() -> String {
+    let world = World::mine(any_of(2) == 1);
+    let is_to_stop = any_of(2) == 1;
+    if is_to_stop {
+        world.state.borrow_mut().begin_stop();
+        while world.left.get() > 1 + any_of(2) as u32 {
+            world.hold();
+        }
+    }
+    if !world.state.borrow().is_stopping() {
+        tell(if is_to_stop {
+            "it idles its P, THOUGH the world is to stop"
+        } else {
+            "it idles its P: the world is not to stop"
+        });
+        return "".to_owned();
+    }
+    let noted = world.hold();
+    answered("its P is held", world.are_held());
+    world.wakes(noted, &world.me);
+    "".to_owned()
+}
+
+struct Others;
 
 impl safepoint::Neighbours for Others {
     fn begin(&self) -> Vec<OwnedP> {

@@ -72,6 +72,7 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             t.assign(HELD, |x| or([HELD.of([x[0]]), IDLE.of([x[0]])])).assign(IDLE, |_| Formula::Is(false));
             t.assign(SCANNED, |x| and([SCANNED.of([x[0], x[1]]), not(same(x[0], m))]));
         }
+        "notes that the first in the line is to be woken" | "unparks it" => (),
         "takes every P that is in a system call" => return Reading::Elsewhere(Places::of(&[SCANS])),
         "its P is wanted" => {
             let wanted = WANTED.of([]);

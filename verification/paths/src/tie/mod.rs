@@ -10,6 +10,7 @@ mod custody;
 mod runq;
 mod search;
 mod spinning;
+mod stw;
 
 use crate::path::{self, Edge};
 use crate::rooms;
@@ -69,7 +70,7 @@ pub struct Drawing {
 }
 
 /// The drawings that are tied.
-pub static DRAWINGS: &[&Drawing] = &[&spinning::DRAWING, &runq::DRAWING, &custody::DRAWING];
+pub static DRAWINGS: &[&Drawing] = &[&spinning::DRAWING, &runq::DRAWING, &custody::DRAWING, &stw::DRAWING];
 
 /// What came of it.
 #[derive(Debug, Default)]
