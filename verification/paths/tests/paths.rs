@@ -49,6 +49,7 @@ mod what_is_told_again {
         ("spinning", "find.rs", &["fn idle("]),
         ("spinning", "handoff.rs", &["fn settle("]),
         ("spinning", "spinning.rs", &["fn any_work(", "fn is_any_p_idle(", "fn pidleget(", "fn startm("]),
+        ("syscall", "sysmon.rs", &["fn look_at("]),
         ("stw", "central.rs", &["fn central<", "fn make(", "fn releasep("]),
         (
             "stw",
@@ -148,8 +149,6 @@ mod a_drawing {
         ("spinning", "scans-the-rings-first"),
         ("spinning", "sleeps-on-a-request"),
         ("spinning", "forgets-who-fell-asleep"),
-        ("custody", "forgets-the-stop"),
-        ("custody", "takes-without-an-exchange"),
     ];
 
     #[test]

@@ -1,8 +1,8 @@
-//! `protocol/syscall.rs`. Two operations are what the monitor and a stopper do with a P's word.
+//! `protocol/syscall.rs`. Three operations are what the monitor and a stopper do with a P's word.
 
 use super::straight;
 use crate::host::{Access, Domain, Havoc, Telling, ask, before, tell, whether};
-use crate::path::Room;
+use crate::path::{Operation, Room};
 use kernel::atomic::Value;
 use kernel::protocol::syscall::{
     Away, Neighbours, SyscallStatus, SyscallWord, Way, entersyscall, entersyscallblock, exitsyscall, interrupt,
@@ -57,6 +57,7 @@ pub(super) static ROOM: Room = Room {
         straight("exitsyscall, of a call known to block", || exits(entered(true))),
         straight("retake", || taken(word().take_any())),
         straight("retake, of a word that was seen", || taken(word().take(KNOWN))),
+        Operation { name: "take_from_syscalls, for a stop", heads: &["word.load", IS_STOPPED], run: scans },
     ],
 };
 
@@ -84,7 +85,28 @@ fn entered(blocks: bool) -> Away {
     away
 }
 
-/// What a monitor or a stopper got.
+const IS_STOPPED: &str = "under the lock: every P is held";
+
+/// What a stopper does behind its StoreLoad, in `sched/stw.rs`, with the word of each P; and until all are held.
+fn scans() -> String {
+    let word = word();
+    loop {
+        if let Some(p) = word.take_any() {
+            p.discard();
+            tell("under the lock: it is held");
+        }
+        if !whether("there is another word") {
+            break;
+        }
+    }
+    tell("it has looked at each word");
+    while !whether(IS_STOPPED) {
+        tell("sleeps");
+    }
+    "a stopped world".to_owned()
+}
+
+/// What a monitor got.
 fn taken(p: Option<OwnedP>) -> String {
     let Some(p) = p else { return "nothing".to_owned() };
     p.discard();

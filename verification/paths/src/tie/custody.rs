@@ -3,7 +3,7 @@
 use super::{Context, Drawing, Reading, the};
 use crate::path::Edge;
 use spinpark_parameterized::custody::{self, *};
-use spinpark_parameterized::logic::{Formula, Places, all, among, and, at, not, or, same};
+use spinpark_parameterized::logic::{Formula, Places, Var, all, among, and, at, not, or, same};
 use spinpark_parameterized::system::Transition;
 
 pub(super) static DRAWING: Drawing = Drawing {
@@ -20,24 +20,22 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("threads::startm", OUT),
         ("threads::stopm", OUT),
         ("stw::stop, without a P", OUT),
+        ("syscall::take_from_syscalls, for a stop", SCANS),
+        ("stw::start_the_world", STOPPED),
+        ("stw::releasep", OUT),
+        ("spinning::wakep", OUT),
     ],
     ends: |what| match what {
         "away" => Places::of(&[INSIDE, OUT]),
         "its P, kept" | "its P, taken back" | "an idle P" | "a P" => Places::of(&[RUN]),
         "an end" => Places::of(&[ASLEEP]),
+        "a stopped world" => Places::of(&[STOPPED]),
         _ => Places::of(&[OUT]),
     },
     open: &["word.", "nextp.", "its P is wanted"],
     elsewhere: &[
         ("a store buffer", &["shows_put", "shows_request"]),
-        (
-            "sched, whose data is under the lock",
-            &["gets_idle_p", "keeps", "idles", "holds_for_stopper", "starts_the_world"],
-        ),
-        (
-            "sched/stw.rs: a stopper looks at each word, and sleeps until every P is held",
-            &["sees_no_call", "sees_call_stopping", "takes_stopping", "misses_stopping", "ends_scan", "stops"],
-        ),
+        ("protocol/spinning.rs: an M that has given up its P gets another, and runs under it", &["keeps"]),
     ],
     sizes: &[&[2, 1, 3], &[2, 2, 2]],
     steps: 12_000,
@@ -48,10 +46,18 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
     let is = |answer: &str| edge.answers.len() == 1 && edge.answers.contains(answer);
     // Which call it knows of: its own, of which it left the P in the word; or the one that it has seen there.
     let is_own_call = [GIVES, INSIDE].contains(&context.place);
+    if context.operation.starts_with("spinning::") {
+        return spins(&edge.step.act, &is, t, m);
+    }
     match edge.step.act.as_str() {
         "its G was interrupted" => {
             let c = the(t, "c", C);
             t.set(DETACHED, &[c]);
+        }
+        // A stopper notes that there is none.
+        "word.load" if is("owned") && context.place == SCANS => {
+            let p = the(t, "p", P);
+            t.when(all("c", C, |c| not(WORD.of([p, c])))).set(SCANNED, &[m, p]);
         }
         "word.load" if is("owned") => (),
         // The owner of the P reads its count of takings.
@@ -64,16 +70,6 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             t.leaves(m, p, c);
         }
         "fence" => _ = t.shows(m),
-        "under the lock: the world is to stop, the idle Ps are held" => {
-            t.when(all("s", M, |s| not(among(s, STOPPERS))))
-                .locks(m)
-                .set(ASKS, &[m])
-                .assign(STOPPING, |_| Formula::Is(true));
-            t.assign(HELD, |x| or([HELD.of([x[0]]), IDLE.of([x[0]])])).assign(IDLE, |_| Formula::Is(false));
-            t.assign(SCANNED, |x| and([SCANNED.of([x[0], x[1]]), not(same(x[0], m))]));
-        }
-        "notes that the first in the line is to be woken" | "unparks it" => (),
-        "takes every P that is in a system call" => return Reading::Elsewhere(Places::of(&[SCANS])),
         "its P is wanted" => {
             let wanted = WANTED.of([]);
             t.when(if is("yes") {
@@ -92,6 +88,9 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
                 if !is_own_call {
                     t.clear_all(SEEN, &[m]);
                 }
+                if context.place == SEES {
+                    t.set(HANDS, &[m, p]).set(SCANNED, &[m, p]);
+                }
             } else if is_own_call {
                 // Its call stands in no other word.
                 t.when(IN.of([m, c])).shows(m).when(all("p", P, |p| not(WORD.of([p, c]))));
@@ -101,6 +100,9 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             } else {
                 let p = the(t, "p", P);
                 t.when(SEEN.of([m, p, c])).shows(m).when(not(WORD.of([p, c]))).clear_all(SEEN, &[m]);
+                if context.place == SEES {
+                    t.set(SCANNED, &[m, p]);
+                }
             }
         }
         // A P that an M gives away while it has a G.
@@ -125,6 +127,21 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             t.locks(m).when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]);
         }
         "pidleget_or_queue" => _ = t.locks(m).when(all("i", P, |i| not(IDLE.of([i])))),
+        _ => {
+            return match nextp(edge, t, context) {
+                Reading::Unknown => stops(edge, t, context),
+                reading => reading,
+            };
+        }
+    }
+    Reading::Step
+}
+
+/// An M that sleeps, and one that wakes it.
+fn nextp(edge: &Edge, t: &mut Transition, context: &Context) -> Reading {
+    let m = context.m;
+    let is = |answer: &str| edge.answers.len() == 1 && edge.answers.contains(answer);
+    match edge.step.act.as_str() {
         "mput" if is("it sleeps") => _ = t.locks(m),
         "mget" | "newm" | "park" | "unpark" => (),
         "nextp.swap the P" => {
@@ -147,6 +164,60 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             return Reading::Elsewhere(Places::of(&[OUT]));
         }
         _ => return Reading::Unknown,
+    }
+    Reading::Step
+}
+
+/// A stop of the world, and a P that an M releases.
+fn stops(edge: &Edge, t: &mut Transition, context: &Context) -> Reading {
+    let m = context.m;
+    let is = |answer: &str| edge.answers.len() == 1 && edge.answers.contains(answer);
+    match edge.step.act.as_str() {
+        "under the lock: the world is to stop, the idle Ps are held" => {
+            t.when(all("s", M, |s| not(among(s, STOPPERS))))
+                .locks(m)
+                .set(ASKS, &[m])
+                .assign(STOPPING, |_| Formula::Is(true));
+            t.assign(HELD, |x| or([HELD.of([x[0]]), IDLE.of([x[0]])])).assign(IDLE, |_| Formula::Is(false));
+            t.assign(SCANNED, |x| and([SCANNED.of([x[0], x[1]]), not(same(x[0], m))]));
+        }
+        "notes that the first in the line is to be woken" | "unparks it" => (),
+        "under the lock: it is held" | "its P is held" => {
+            let p = the(t, "p", P);
+            t.locks(m).when(HANDS.of([m, p])).when(STOPPING.of([])).clear(HANDS, &[m, p]).set(HELD, &[p]);
+        }
+        "it idles its P: the world is not to stop" => {
+            let p = the(t, "p", P);
+            t.locks(m).when(HANDS.of([m, p])).when(not(STOPPING.of([]))).clear(HANDS, &[m, p]).set(IDLE, &[p]);
+        }
+        "there is another word" | "sleeps" => (),
+        "it has looked at each word" => _ = t.when(all("p", P, |p| SCANNED.of([m, p]))),
+        "under the lock: every P is held" if context.place == WAITS && is("yes") => {
+            t.locks(m).when(all("p", P, |p| HELD.of([p])));
+        }
+        "under the lock: every P is held" if context.place == WAITS => (),
+        // Those without a G it idles, the others it hands on.
+        "the world runs: the Ps with a G are its own, the others are idle" => {
+            t.locks(m).assign(STOPPING, |_| Formula::Is(false)).assign(WANTED, |_| Formula::Is(false));
+            t.assign(HANDS, |x| or([HANDS.of([x[0], x[1]]), and([same(x[0], m), HELD.of([x[1]])])]));
+            t.assign(HELD, |_| Formula::Is(false));
+        }
+        "under the lock: another stopper is in the line" | "it leaves the line" | "wakep" => (),
+        "takes every P that is in a system call" => return Reading::Elsewhere(Places::of(&[SCANS])),
+        _ => return Reading::Unknown,
+    }
+    Reading::Step
+}
+
+/// Of a search that is to begin only this matters: which P it is for.
+fn spins(act: &str, is: &dyn Fn(&str) -> bool, t: &mut Transition, m: Var) -> Reading {
+    match act {
+        "pidleget" if is("a P") => {
+            let p = the(t, "p", P);
+            t.locks(m).when(IDLE.of([p])).clear(IDLE, &[p]).set(HANDS, &[m, p]);
+        }
+        "startm, counted" => return Reading::Elsewhere(Places::of(&[OUT])),
+        _ => (),
     }
     Reading::Step
 }
