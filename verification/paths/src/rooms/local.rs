@@ -22,7 +22,7 @@ pub(super) static ROOM: Room = Room {
             run: || {
                 let queue = queue_to_put();
                 queue.put(given(), spills);
-                "".to_owned()
+                "queued".to_owned()
             },
         },
         Operation {
@@ -33,7 +33,7 @@ pub(super) static ROOM: Room = Room {
                 let g = given();
                 with(|view| view.given = OLD);
                 queue.put_next(g, spills);
-                "".to_owned()
+                "queued".to_owned()
             },
         },
         gets("get", || got(queue().get(&mut Turn::default(), 1))),

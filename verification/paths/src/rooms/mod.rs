@@ -1,5 +1,6 @@
 //! The rooms, each with what its environment may answer. A neighbour answers all that its contract, in the room's source, allows.
 
+mod globq;
 mod handoff;
 mod local;
 mod netpoll;
@@ -14,6 +15,7 @@ use crate::path::{Operation, Room};
 
 /// All of them.
 pub static ROOMS: &[&Room] = &[
+    &globq::ROOM,
     &handoff::ROOM,
     &local::ROOM,
     &netpoll::ROOM,

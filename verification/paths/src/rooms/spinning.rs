@@ -1,4 +1,4 @@
-//! `protocol/spinning.rs`. Three operations are what callers in `sched/` do around it, whose data is under the scheduler's lock:
+//! `protocol/spinning.rs`. Some operations are what callers in `sched/` do around it, whose data is under the scheduler's lock:
 //! they are told here once more, and named after them.
 
 use super::straight;
@@ -62,6 +62,17 @@ pub(super) static ROOM: Room = Room {
         straight("begin to steal", || {
             tell("finds nothing of its own");
             counted(Some(room().become_spinning()))
+        }),
+        straight("mput", || {
+            // What `sched/threads.rs` does, if it is not called.
+            if whether("under the lock: a P is idle")
+                && let Some(token) = room().take_needspinning()
+            {
+                token.discard();
+                return "called".to_owned();
+            }
+            tell("falls asleep");
+            "asleep".to_owned()
         }),
         straight("idle", || idles("its own P")),
         straight("idle, counted", || {

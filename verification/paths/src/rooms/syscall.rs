@@ -57,6 +57,14 @@ pub(super) static ROOM: Room = Room {
         straight("exitsyscall, of a call known to block", || exits(entered(true))),
         straight("retake", || taken(word().take_any())),
         straight("retake, of a word that was seen", || taken(word().take(KNOWN))),
+        straight("pidleget_or_queue", || match Others::new().pidleget_or_queue(G::from_raw(NonZeroU64::MIN)) {
+            Some((p, g)) => {
+                p.discard();
+                g.into_raw();
+                "an idle P".to_owned()
+            }
+            None => "rests".to_owned(),
+        }),
         Operation { name: "take_from_syscalls, for a stop", heads: &["word.load", IS_STOPPED], run: scans },
     ],
 };

@@ -241,7 +241,7 @@ impl Way<'_> {
             self.begun.insert((head, place));
         }
         let mut open = 0;
-        for (n, edge) in run.iter().enumerate() {
+        for edge in &run {
             let before = (source.guard.clone(), source.updates.len());
             match (search.drawing.dictionary)(edge, &mut source, &mut context) {
                 Reading::Step => {
@@ -249,13 +249,16 @@ impl Way<'_> {
                     let is_open = search.drawing.open.iter().any(|word| edge.step.act.starts_with(word));
                     open += usize::from(is_open && says_something);
                 }
-                Reading::Elsewhere(places) if n == 0 && places.has(place) => return Some(Vec::new()),
+                Reading::Elsewhere(places) if source.updates.is_empty() && places.has(place) => return Some(Vec::new()),
                 Reading::Elsewhere(_) | Reading::Unknown => return self.fail(&run, place),
             }
         }
         let is_locked = context.is_locked;
         // None of the drawing's steps, if the rest is explained so; a whole one; a part of one.
-        if run.len() == 1 && source.updates.is_empty() && self.from(to, place, is_locked) {
+        // What is under the lock stays as it is seen until that hold is over: it belongs to the step that is made then.
+        let may_change = source.guard.is_empty() || !is_locked || open > 0;
+        let may_be_silent = source.updates.is_empty() && may_change;
+        if run.len() == 1 && may_be_silent && self.from(to, place, is_locked) {
             let silent = format!("{}: {}", search.system.places[place as usize], words(&run));
             return Some(vec![Next { found: None, silent: Some(silent), next: vec![(to, place, is_locked)] }]);
         }

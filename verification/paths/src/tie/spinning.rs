@@ -21,10 +21,30 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("spinning::settle", HAND_OFF),
         ("handoff::handoffp", HAND_OFF),
         ("handoff::handoffp, in Go's order", HAND_OFF),
+        ("spinning::mput", REST),
+        ("syscall::pidleget_or_queue", OUT),
+        ("globq::peek", SCAN_FOUND),
+        ("globq::peek", SCAN_RETIRED),
+        ("local::is_empty", SCAN_FOUND),
+        ("local::is_empty", SCAN_RETIRED),
+        ("globq::put", RUN),
+        ("globq::put", OUT),
+        ("globq::get_batch", SEARCH),
+        ("globq::get_batch", SPIN),
+        ("local::get", SEARCH),
+        ("local::get", SPIN),
+        ("local::put", RUN),
     ],
     ends: |what| match what {
         "counted" => Places::of(&[SPIN, IDLED, START]),
         "nothing" => Places::of(&[REST, OUT]),
+        "none" => SEARCHING,
+        "a G" | "the G that it read" | "the one in runnext" => Places::of(&[RUN, FOUND]),
+        "none in it" | "some in it" | "true: it was, at some moment" | "false" => SCANNING,
+        "queued" => Places::of(&[QUEUED]),
+        "an idle P" => Places::of(&[RUN]),
+        "rests" => Places::of(&[REST]),
+        "asleep" => Places::of(&[ASLEEP]),
         "the P, to be run by an M that is not counted" => Places::of(&[START_UNCOUNTED]),
         _ => Places::of(&[RUN, OUT]),
     },
@@ -32,27 +52,12 @@ pub(super) static DRAWING: Drawing = Drawing {
     elsewhere: &[
         ("a store buffer", &["flushes_put", "flushes_global", "flushes_clear"]),
         (
-            "queues",
-            &["kicks", "puts_kicked", "spills", "takes_own", "takes_share", "steals", "steals_more", "drains_refused"],
+            "queues, which move many at once: drawn as one after the other",
+            &["spills", "steals", "steals_more", "drains_refused", "kicks", "puts_kicked"],
         ),
         (
             "sched, whose data is under the lock",
-            &[
-                "submits",
-                "readies",
-                "wakes",
-                "puts_spilled",
-                "yields_here",
-                "takes_global",
-                "sees_no_global",
-                "sees_no_ring",
-                "sleeps",
-                "is_called_resting",
-                "ends_its_run",
-                "ends",
-                "exits_to_idle_p",
-                "exits_and_queues",
-            ],
+            &["wakes", "puts_spilled", "yields_here", "is_called_resting", "ends_its_run", "ends"],
         ),
         (
             "threads: tied to `custody`, and here one step",
@@ -104,7 +109,24 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             not(yes)
         }
     };
+    if context.operation.starts_with("globq::") || context.operation.starts_with("local::") {
+        return queues(edge, t, context);
+    }
     match edge.step.act.as_str() {
+        "pidleget_or_queue" if is("a P") => {
+            let p = the(t, "p", P);
+            t.takes_lock(m).when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]);
+        }
+        "pidleget_or_queue" => {
+            let g = the(t, "g", G);
+            t.takes_lock(m).when(not(some_idle())).set(PUTS_GLOBAL, &[m, g]);
+        }
+        "falls asleep" => {
+            context.is_locked = false;
+            t.takes_lock(m);
+        }
+        // It is called: it takes the P in another order than is drawn, under one hold of the lock.
+        "needspinning.load" if context.place == REST && is("true") => return Reading::Elsewhere(Places::of(&[REST])),
         "fence" => _ = t.drains(m),
         "nmspinning.load" => _ = t.when(count(&edge.answers, m, false)),
         "nmspinning.exchange 0 for 1" if is("done") => _ = t.when(none_counted()).drains(m).set(COUNTED, &[m]),
@@ -118,6 +140,10 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         // Asked without the lock: a P may show before the hold of the lock that idles it is over. That none shows is exact.
         "a P is idle" if is("yes") => (),
         "a P is idle" | "another P is idle" => _ = t.when(either(some_idle())),
+        "under the lock: a P is idle" => {
+            context.is_locked = true;
+            t.when(either(some_idle()));
+        }
         act @ ("pidleget" | "pidleget, to use it") => {
             t.takes_lock(m);
             if is("none") {
@@ -170,4 +196,47 @@ fn finds_nothing(t: &mut Transition, context: &mut Context, is_own: bool) {
     }
     t.set(LOCKS, &[m]);
     context.is_locked = true;
+}
+
+/// A queue as a whole: the step at which a G comes into it, or leaves it, or at which it is seen to be empty. That it is then, `runq` proves.
+fn queues(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
+    let m = context.m;
+    let is = |answer: &str| edge.answers.len() == 1 && edge.answers.contains(answer);
+    match (context.operation.as_str(), edge.step.act.as_str()) {
+        ("globq::peek", "len.load") if is("0") => _ = t.when(not(global_shows())).set(SAW_GLOBAL, &[m]),
+        // It scans the global queue before the rings.
+        ("local::is_empty", "tail.load") if is("as before") => {
+            let p = the(t, "p", P);
+            t.when(not(ring_shows(p))).set(SAW_RING, &[m, p]).when(SAW_GLOBAL.of([m]));
+        }
+        ("globq::put", "takes the lock") => _ = t.takes_lock(m),
+        ("globq::put", _) => {
+            let g = the(t, "g", G);
+            t.set(PUTS_GLOBAL, &[m, g]);
+        }
+        ("globq::get_batch", "puts the rest of its share into its ring") => {
+            let (p, g) = (the(t, "p", P), the(t, "g", G));
+            t.when(OWNS.of([m, p])).takes_lock(m).when(GLOBAL.of([g])).clear(GLOBAL, &[g]).set(RING, &[g, p]);
+        }
+        ("globq::get_batch", act) if act.starts_with("len.store") => {
+            let g = the(t, "g", G);
+            t.takes_lock(m).when(GLOBAL.of([g])).clear(GLOBAL, &[g]).clear_all(YIELDED, &[m]);
+        }
+        ("local::get", "head.exchange past the one that it read") if is("done") => takes_own(t, m),
+        ("local::get", "runnext.swap none") if is("a G") => takes_own(t, m),
+        ("local::put", "tail.store past what it wrote") => {
+            let g = the(t, "g", G);
+            t.set(PUTS, &[m, g]);
+        }
+        ("local::put", "head.exchange past half of the slots") if is("done") => {
+            return Reading::Elsewhere(Places::of(&[RUN]));
+        }
+        _ => (),
+    }
+    Reading::Step
+}
+
+fn takes_own(t: &mut Transition, m: Var) {
+    let (p, g) = (the(t, "p", P), the(t, "g", G));
+    t.when(OWNS.of([m, p])).drains(m).when(RING.of([g, p])).clear(RING, &[g, p]).clear_all(YIELDED, &[m]);
 }
