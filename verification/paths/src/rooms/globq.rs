@@ -22,6 +22,12 @@ pub(super) static ROOM: Room = Room {
             queue.put(g(), &Len::<Havoc>::new());
             "queued".to_owned()
         }),
+        straight("put_batch", || {
+            let mut queue = GlobQueue::default();
+            tell("takes the lock");
+            queue.put_batch([g(), g()].into_iter(), &Len::<Havoc>::new());
+            if queue.len() == 2 { "queued" } else { "some are LOST" }.to_owned()
+        }),
         straight("get_batch", || {
             let (mut queue, len) = (GlobQueue::default(), Len::<Havoc>::new());
             let many = any_of(3);

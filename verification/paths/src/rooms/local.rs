@@ -26,6 +26,14 @@ pub(super) static ROOM: Room = Room {
             },
         },
         Operation {
+            name: "put, by a G that yields",
+            heads: PUTS,
+            run: || {
+                queue_to_put().put(given(), spills);
+                "yields".to_owned()
+            },
+        },
+        Operation {
             name: "put_next",
             heads: PUTS,
             run: || {

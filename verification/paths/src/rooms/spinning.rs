@@ -32,7 +32,10 @@ pub(super) static ROOM: Room = Room {
             "".to_owned()
         }),
         straight("retire", || match room().retire(SpinningToken::forge(), &Others("pidleget, to use it")) {
-            Some(((), token)) => counted(Some(token)),
+            Some(((), token)) => {
+                tell("runs under it");
+                counted(Some(token))
+            }
             None => "nothing".to_owned(),
         }),
         straight("take_needspinning", || counted(room().take_needspinning())),

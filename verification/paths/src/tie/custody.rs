@@ -24,19 +24,17 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("stw::start_the_world", STOPPED),
         ("stw::releasep", OUT),
         ("spinning::wakep", OUT),
+        ("spinning::retire", OUT),
     ],
     ends: |what| match what {
         "away" => Places::of(&[INSIDE, OUT]),
-        "its P, kept" | "its P, taken back" | "an idle P" | "a P" => Places::of(&[RUN]),
+        "its P, kept" | "its P, taken back" | "an idle P" | "a P" | "counted" => Places::of(&[RUN]),
         "an end" => Places::of(&[ASLEEP]),
         "a stopped world" => Places::of(&[STOPPED]),
         _ => Places::of(&[OUT]),
     },
     open: &["word.", "nextp.", "its P is wanted"],
-    elsewhere: &[
-        ("a store buffer", &["shows_put", "shows_request"]),
-        ("protocol/spinning.rs: an M that has given up its P gets another, and runs under it", &["keeps"]),
-    ],
+    elsewhere: &[("a store buffer", &["shows_put", "shows_request"])],
     sizes: &[&[2, 1, 3], &[2, 2, 2]],
     steps: 12_000,
 };
@@ -212,7 +210,11 @@ fn stops(edge: &Edge, t: &mut Transition, context: &Context) -> Reading {
 /// Of a search that is to begin only this matters: which P it is for.
 fn spins(act: &str, is: &dyn Fn(&str) -> bool, t: &mut Transition, m: Var) -> Reading {
     match act {
-        "pidleget" if is("a P") => {
+        "runs under it" => {
+            let p = the(t, "p", P);
+            t.when(HANDS.of([m, p])).clear(HANDS, &[m, p]).set(OWNS, &[m, p]);
+        }
+        "pidleget" | "pidleget, to use it" if is("a P") => {
             let p = the(t, "p", P);
             t.locks(m).when(IDLE.of([p])).clear(IDLE, &[p]).set(HANDS, &[m, p]);
         }

@@ -20,6 +20,7 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("runq::len", AWAY),
         ("runq::is_empty", AWAY),
         ("local::put", AWAY),
+        ("local::put, by a G that yields", AWAY),
         ("local::put_next", AWAY),
         ("local::get", AWAY),
         ("local::get, when the ring has its turn", AWAY),

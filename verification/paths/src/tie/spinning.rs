@@ -34,6 +34,8 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("local::get", SEARCH),
         ("local::get", SPIN),
         ("local::put", RUN),
+        ("local::put, by a G that yields", RUN),
+        ("globq::put_batch", SPILL),
     ],
     ends: |what| match what {
         "counted" => Places::of(&[SPIN, IDLED, START]),
@@ -41,6 +43,7 @@ pub(super) static DRAWING: Drawing = Drawing {
         "none" => SEARCHING,
         "a G" | "the G that it read" | "the one in runnext" => Places::of(&[RUN, FOUND]),
         "none in it" | "some in it" | "true: it was, at some moment" | "false" => SCANNING,
+        "yields" => Places::of(&[SEARCH]),
         "queued" => Places::of(&[QUEUED]),
         "an idle P" => Places::of(&[RUN]),
         "rests" => Places::of(&[REST]),
@@ -55,10 +58,7 @@ pub(super) static DRAWING: Drawing = Drawing {
             "queues, which move many at once: drawn as one after the other",
             &["spills", "steals", "steals_more", "drains_refused", "kicks", "puts_kicked"],
         ),
-        (
-            "sched, whose data is under the lock",
-            &["wakes", "puts_spilled", "yields_here", "is_called_resting", "ends_its_run", "ends"],
-        ),
+        ("sched, whose data is under the lock", &["wakes", "is_called_resting", "ends_its_run", "ends"]),
         (
             "threads: tied to `custody`, and here one step",
             &[
@@ -177,6 +177,7 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             t.takes_lock(m).set(LOCKS, &[m]);
         }
         "what is there for the P, under the lock?" => (),
+        "runs under it" => (),
         act if act.starts_with("a G in ") => (),
         "startm, counted" => return Reading::Elsewhere(Places::of(&[START])),
         "startm, not counted" => return Reading::Elsewhere(Places::of(&[START_UNCOUNTED])),
@@ -209,7 +210,14 @@ fn queues(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             let p = the(t, "p", P);
             t.when(not(ring_shows(p))).set(SAW_RING, &[m, p]).when(SAW_GLOBAL.of([m]));
         }
-        ("globq::put", "takes the lock") => _ = t.takes_lock(m),
+        // The half of a ring, and the G that did not fit.
+        ("globq::put_batch", act) if act.starts_with("len.store") => {
+            let g = the(t, "g", G);
+            let spilled = |x: &[Var]| and([same(x[0], m), SPILLS.of([m, x[1]])]);
+            t.set(PUTS_GLOBAL, &[m, g]).assign(PUTS_GLOBAL, |x| or([PUTS_GLOBAL.of([x[0], x[1]]), spilled(x)]));
+            t.clear_all(SPILLS, &[m]);
+        }
+        ("globq::put" | "globq::put_batch", "takes the lock") => _ = t.takes_lock(m),
         ("globq::put", _) => {
             let g = the(t, "g", G);
             t.set(PUTS_GLOBAL, &[m, g]);
@@ -228,7 +236,11 @@ fn queues(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             let g = the(t, "g", G);
             t.set(PUTS, &[m, g]);
         }
-        ("local::put", "head.exchange past half of the slots") if is("done") => {
+        ("local::put, by a G that yields", "tail.store past what it wrote") => {
+            let (p, g) = (the(t, "p", P), the(t, "g", G));
+            t.when(OWNS.of([m, p])).set(PUTS, &[m, g]).set(YIELDED, &[m, g]);
+        }
+        ("local::put" | "local::put, by a G that yields", "head.exchange past half of the slots") if is("done") => {
             return Reading::Elsewhere(Places::of(&[RUN]));
         }
         _ => (),
