@@ -18,20 +18,61 @@ pub(crate) struct Step {
     label: Label,
 }
 
+/// At which place of its thread it is which transition.
+type Table = &'static [(u8, &'static str)];
+const FENCES: Table = &[(QUEUED, "fences")];
+const RECHECKS: Table = &[(SEARCH, "rechecks"), (HAND_OFF, "rechecks_handing")];
+const ELECTED_NOW: Table = &[
+    (ELECT, "is_elected"),
+    (SEES_IDLE, "is_elected"),
+    (RECHECK, "elects_itself"),
+    (HAND_RECHECK, "elects_itself_handing"),
+];
+const NOT_ELECTED: Table = &[
+    (ELECT, "is_not_elected"),
+    (SEES_IDLE, "is_not_elected"),
+    (RECHECK, "trusts_a_count"),
+    (HAND_RECHECK, "trusts_a_count_handing"),
+];
+const COUNTED_LOCKED: Table =
+    &[(SEES_NEED, "counts_called"), (HAND_SEES_NEED, "counts_called_handing"), (GOT_P, "counts_itself")];
+const COUNTED_FREE: Table = &[(SEARCH, "begins_to_spin"), (GOT_P, "counts_itself")];
+const NEED_SET: Table = &[(ASK, "asks"), (SAW_WORK, "asks_for_work"), (REFUSED_ASK, "asks_refused")];
+const TOOK_OWN: Table = &[(SEARCH, "takes_own"), (SPIN, "takes_own"), (REFUSED_DRAIN, "drains_refused")];
+const SPILLED: Table = &[(RUN, "spills"), (SPILL, "spills"), (KICKS, "spills")];
+const GLOBAL_TAKEN: Table = &[(SEARCH, "takes_global"), (SPIN, "takes_global")];
+const GLOBAL_SHARED: Table = &[(SEARCH, "takes_share"), (SPIN, "takes_share")];
+const LISTED: Table = &[
+    (SPIN, "idles_spinning"),
+    (SEARCH, "idles_beside_another"),
+    (IDLES, "idles"),
+    (HAND_OFF, "settles_beside_another"),
+    (HAND_IDLES, "settles"),
+    (REFUSED_DRAIN, "idles_refused"),
+];
+const REFUSED: Table = &[(START, "is_refused"), (START_UNCOUNTED, "is_refused_uncounted")];
+const STARTED: Table = &[(START, "starts"), (START_UNCOUNTED, "starts_uncounted")];
+
+/// Of which G, P or M it is.
+type Args = [Option<(&'static str, u8)>; 2];
+const NONE: Args = [None, None];
+
+fn of(name: &'static str, x: u8) -> Args {
+    [Some((name, x)), None]
+}
+
+fn of_both(a: (&'static str, u8), b: (&'static str, u8)) -> Args {
+    [Some(a), Some(b)]
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Label {
-    WakepFence,
-    RecheckFence,
+    /// One of these, by the place of its thread.
+    Is(Table, Args),
     ElectRead(bool),
-    Elected,
-    NotElected,
-    Counted {
-        locked: bool,
-    },
     Lowered {
         last: bool,
     },
-    NeedSet,
     /// And is the store visible at once?
     NeedCleared {
         shown: bool,
@@ -61,25 +102,9 @@ enum Label {
         kicked: u8,
     },
     PublishedStolen,
-    TookOwn(u8),
-    Stole {
-        v: u8,
-        g: u8,
-    },
-    StoleMore {
-        v: u8,
-        g: u8,
-    },
-    Spilled(u8),
     GlobalPut {
         g: u8,
         exits: bool,
-    },
-    GlobalTaken {
-        g: u8,
-    },
-    GlobalShared {
-        g: u8,
     },
     GlobalSame,
     /// It takes this idle P.
@@ -88,15 +113,8 @@ enum Label {
         inside: bool,
     },
     Unlocked,
-    Listed(u8),
-    Refused,
-    Started(u8),
     Got(u8),
     Called,
-    Slept,
-    Blocks(u8),
-    Enters(u8),
-    ReturnsKept,
     /// It takes this P out of that M's system call.
     Takes {
         from: u8,
@@ -168,12 +186,14 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 thread.unlocked = steps.len();
                 steps.push(Some(Step { m, label: Label::Unlocked }));
             }
-            ("protocol/spinning.rs", "wakep", Act::Fence) => say(Label::WakepFence),
-            ("protocol/spinning.rs", "must_recheck", Act::Fence) => say(Label::RecheckFence),
+            ("protocol/spinning.rs", "wakep", Act::Fence) => say(Label::Is(FENCES, NONE)),
+            ("protocol/spinning.rs", "must_recheck", Act::Fence) => say(Label::Is(RECHECKS, NONE)),
             ("protocol/spinning.rs", "elect_unless", Act::Load(n)) => say(Label::ElectRead(n == 0)),
-            ("protocol/spinning.rs", "elect_unless", Act::Exchange(..)) => say(Label::Elected),
-            ("protocol/spinning.rs", "elect_unless", Act::NoExchange(_)) => say(Label::NotElected),
-            ("protocol/spinning.rs", "become_spinning", Act::Add(..)) => say(Label::Counted { locked: thread.locked }),
+            ("protocol/spinning.rs", "elect_unless", Act::Exchange(..)) => say(Label::Is(ELECTED_NOW, NONE)),
+            ("protocol/spinning.rs", "elect_unless", Act::NoExchange(_)) => say(Label::Is(NOT_ELECTED, NONE)),
+            ("protocol/spinning.rs", "become_spinning", Act::Add(..)) => {
+                say(Label::Is(if thread.locked { COUNTED_LOCKED } else { COUNTED_FREE }, NONE))
+            }
             // Under the lock it counts from where it is visible.
             ("protocol/spinning.rs", "become_spinning", Act::Store(_)) if thread.locked && is_buffered => {
                 thread.clears_locked = true;
@@ -186,7 +206,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 say(if is_first { Label::NeedCleared { shown: true } } else { Label::ShowsCleared });
             }
             // Under the lock, and read there: it counts from where it is visible.
-            ("protocol/spinning.rs", "set_needspinning", Act::Shown(_)) => say(Label::NeedSet),
+            ("protocol/spinning.rs", "set_needspinning", Act::Shown(_)) => say(Label::Is(NEED_SET, NONE)),
             ("protocol/spinning.rs", "take_needspinning", Act::Load(n)) => say(Label::NeedRead(n != 0)),
             ("protocol/spinning.rs", "is_needspinning", Act::Load(n)) if !thread.locked => {
                 say(Label::RequestRead(n != 0))
@@ -206,8 +226,10 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                     let told = thread.found.take();
                     let first = told.unwrap_or_else(|| later_found(items, at, item.thread));
                     let shared = std::mem::take(&mut thread.shared);
-                    shared.into_iter().for_each(|g| steps.push(Some(Step { m, label: Label::GlobalShared { g } })));
-                    steps.push(Some(Step { m, label: Label::GlobalTaken { g: first } }));
+                    shared
+                        .into_iter()
+                        .for_each(|g| steps.push(Some(Step { m, label: Label::Is(GLOBAL_SHARED, of("g", g)) })));
+                    steps.push(Some(Step { m, label: Label::Is(GLOBAL_TAKEN, of("g", first)) }));
                     steps.extend(told.map(|g| Some(Step { m, label: Label::Found(g) })));
                 } else {
                     say(Label::GlobalSame);
@@ -218,7 +240,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 let (gone, come) = (idle_bits & !bits, bits & !idle_bits);
                 let p = |bits: u64| (thread.locked && bits != 0).then(|| bits.trailing_zeros() as u8);
                 let took = p(gone).map(|p| Label::Took { p, inside: thread.inside });
-                thread.relisted = took.or(p(come).map(Label::Listed));
+                thread.relisted = took.or(p(come).map(|p| Label::Is(LISTED, of("p", p))));
                 idle_bits = bits;
             }
             // It counts from where `npidle` is visible, which is read without the lock.
@@ -230,10 +252,10 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 // The G that was there goes into the ring.
                 thread.queued = (before != 0).then_some((before as u8, true)).or(thread.queued);
             }
-            ("queues/runnext.rs", "take", Act::Swap(g, _)) if g != 0 => say(Label::TookOwn(g as u8)),
+            ("queues/runnext.rs", "take", Act::Swap(g, _)) if g != 0 => say(Label::Is(TOOK_OWN, of("g", g as u8))),
             ("queues/runnext.rs", "steal", Act::Swap(g, _)) if g != 0 => {
                 if let Name::Next(v) = item.word {
-                    say(Label::Stole { v, g: g as u8 });
+                    say(Label::Is(&[(SPIN, "steals")], of_both(("v", v), ("g", g as u8))));
                 }
             }
             ("queues/runnext.rs", "is_set_acquire", Act::Load(g)) => {
@@ -281,7 +303,9 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                     thread.read = vec![g as u8];
                 }
             }
-            ("queues/runq.rs", "get", Act::Exchange(..)) => thread.read.drain(..).for_each(|g| say(Label::TookOwn(g))),
+            ("queues/runq.rs", "get", Act::Exchange(..)) => {
+                thread.read.drain(..).for_each(|g| say(Label::Is(TOOK_OWN, of("g", g))))
+            }
             ("queues/runq.rs", "steal_some", act) => match (item.word, act) {
                 (Name::Head(_), Act::Load(_)) => {
                     // The thief's own head is read after the victim's: what was read of slots is from there on.
@@ -290,9 +314,11 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 (Name::Slot(_), Act::Load(g)) => thread.read.push(g as u8),
                 (Name::Head(v), Act::Exchange(..)) => {
                     let mut gs = thread.read.drain(..);
-                    gs.next().into_iter().for_each(|g| say(Label::Stole { v, g }));
+                    gs.next()
+                        .into_iter()
+                        .for_each(|g| say(Label::Is(&[(SPIN, "steals")], of_both(("v", v), ("g", g)))));
                     let more: Vec<u8> = gs.collect();
-                    more.iter().for_each(|g| say(Label::StoleMore { v, g: *g }));
+                    more.iter().for_each(|g| say(Label::Is(&[(FOUND, "steals_more")], of_both(("v", v), ("g", *g)))));
                     thread.stolen = more;
                 }
                 (Name::Tail(_), Act::Store(_)) => {
@@ -305,7 +331,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             },
             ("queues/runq.rs", "spill_half", Act::Exchange(head, after)) => {
                 for g in later_slots(items, at, item.thread, (after - head) as usize) {
-                    say(Label::Spilled(g));
+                    say(Label::Is(SPILLED, of("g", g)));
                 }
             }
             ("queues/runq.rs", "put_batch", Act::Store(_)) if matches!(item.word, Name::Tail(_)) => {
@@ -335,19 +361,24 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 Told::Sought => say(Label::Sought),
                 Told::Slept => {
                     thread.inside = false;
-                    say(Label::Slept);
+                    say(Label::Is(&[(REST, "sleeps")], NONE));
                 }
-                Told::Woken { m } => say(Label::Started(m)),
+                Told::Woken { m } => say(Label::Is(STARTED, of("w", m))),
                 // Its number was taken under the lock.
-                Told::Starting { m: w } => steps[thread.unlocked] = Some(Step { m, label: Label::Started(w) }),
-                Told::Refused => say(Label::Refused),
+                Told::Starting { m: w } => {
+                    steps[thread.unlocked] = Some(Step { m, label: Label::Is(STARTED, of("w", w)) })
+                }
+                Told::Refused => say(Label::Is(REFUSED, NONE)),
                 Told::Entered { p, blocks } => {
                     thread.inside = true;
-                    say(if blocks { Label::Blocks(p) } else { Label::Enters(p) });
+                    say(match blocks {
+                        true => Label::Is(&[(RUN, "enters_blocking")], of("p", p)),
+                        false => Label::Is(&[(RUN, "enters")], NONE),
+                    });
                 }
                 Told::Returned { p, kept } => {
                     thread.inside = false;
-                    say(if kept { Label::ReturnsKept } else { Label::Returned(p) });
+                    say(if kept { Label::Is(&[(SYSCALL, "exits_kept")], NONE) } else { Label::Returned(p) });
                 }
                 Told::Listed { .. } | Told::Held { .. } | Told::Stopped => (),
             },
@@ -436,23 +467,19 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
     // A scan that is over; and what a thread may do before it shows anything.
     replay.silently(&[own("ends_scan_found"), own("ends_scan_retired")]);
     match step.label {
-        Label::WakepFence => replay.silently(&[own("wakes")]),
-        Label::Counted { .. }
-        | Label::NeedRead(_)
-        | Label::TookOwn(_)
-        | Label::GlobalTaken { .. }
-        | Label::GlobalShared { .. }
-        | Label::Listed(_)
-        | Label::RecheckFence => replay.silently(&[own("ends_its_run")]),
+        Label::Is(FENCES, _) => replay.silently(&[own("wakes")]),
+        Label::Is(table, _) if table.iter().any(|(place, _)| SEARCHING.has(*place)) => {
+            replay.silently(&[own("ends_its_run")]);
+        }
+        Label::NeedRead(_) => replay.silently(&[own("ends_its_run")]),
         _ => (),
     }
     let here = |state: &State| state.places[m as usize];
     match step.label {
-        Label::WakepFence => replay.step(|_, state| if here(state) == QUEUED { one("fences") } else { none() }),
-        Label::RecheckFence => replay.step(|_, state| match here(state) {
-            SEARCH => one("rechecks"),
-            HAND_OFF => one("rechecks_handing"),
-            _ => none(),
+        Label::Is(table, args) => replay.step(|_, state| {
+            let transition = table.iter().find(|(place, _)| *place == here(state));
+            let args: Vec<(&'static str, u8)> = args.into_iter().flatten().collect();
+            transition.map_or_else(none, |(_, name)| with(name, &args))
         }),
         Label::ElectRead(zero) => replay.step(|_, state| match (here(state), zero) {
             (FENCED, true) => one("sees_none_counted"),
@@ -475,35 +502,10 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
             (REQUESTED, _) => one("sees_an_idle_p"),
             _ => None,
         }),
-        Label::Elected => replay.step(|_, state| match here(state) {
-            ELECT | SEES_IDLE => one("is_elected"),
-            RECHECK => one("elects_itself"),
-            HAND_RECHECK => one("elects_itself_handing"),
-            _ => none(),
-        }),
-        Label::NotElected => replay.step(|_, state| match here(state) {
-            ELECT | SEES_IDLE => one("is_not_elected"),
-            RECHECK => one("trusts_a_count"),
-            HAND_RECHECK => one("trusts_a_count_handing"),
-            _ => none(),
-        }),
-        Label::Counted { locked } => replay.step(|_, state| match here(state) {
-            SEES_NEED if locked => one("counts_called"),
-            HAND_SEES_NEED if locked => one("counts_called_handing"),
-            SEARCH if !locked => one("begins_to_spin"),
-            GOT_P => one("counts_itself"),
-            _ => none(),
-        }),
         Label::NeedCleared { shown } => replay.step(|_, state| match here(state) {
             CLEAR => Some(vec![[own("clears")].into_iter().chain(shown.then(|| own("flushes_clear"))).collect()]),
             CALLED => one("clears_called"),
             HAND_CALLED => one("clears_called_handing"),
-            _ => none(),
-        }),
-        Label::NeedSet => replay.step(|_, state| match here(state) {
-            ASK => one("asks"),
-            SAW_WORK => one("asks_for_work"),
-            REFUSED_ASK => one("asks_refused"),
             _ => none(),
         }),
         Label::NeedRead(need) => {
@@ -590,20 +592,6 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
             replay.silently(&[own("flushes_put")]);
             replay.only(|finite, state| (0..finite.sizes[2] as u8).all(|g| !finite.holds(state, PUTS, &[m, g])))
         }
-        Label::TookOwn(g) => replay.step(|_, state| match here(state) {
-            SEARCH | SPIN => with("takes_own", &[("g", g)]),
-            REFUSED_DRAIN => with("drains_refused", &[("g", g)]),
-            _ => none(),
-        }),
-        Label::Stole { v, g } => {
-            replay.step(|_, state| if here(state) == SPIN { with("steals", &[("v", v), ("g", g)]) } else { none() })
-        }
-        Label::StoleMore { v, g } => replay
-            .step(|_, state| if here(state) == FOUND { with("steals_more", &[("v", v), ("g", g)]) } else { none() }),
-        Label::Spilled(g) => replay.step(|_, state| match here(state) {
-            RUN | SPILL | KICKS => with("spills", &[("g", g)]),
-            _ => none(),
-        }),
         Label::GlobalPut { g, exits } => {
             replay.step(|_, state| {
                 let flush = Move::new("flushes_global", &[("m", m)]);
@@ -615,12 +603,6 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
                     _ => none(),
                 }
             }) && shows_global(replay, m)
-        }
-        Label::GlobalTaken { g } => {
-            replay.step(|_, state| if SEARCHING.has(here(state)) { with("takes_global", &[("g", g)]) } else { none() })
-        }
-        Label::GlobalShared { g } => {
-            replay.step(|_, state| if SEARCHING.has(here(state)) { with("takes_share", &[("g", g)]) } else { none() })
         }
         Label::GlobalSame => true,
         Label::Took { p, inside } => replay.step(|_, state| match here(state) {
@@ -635,38 +617,13 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
             ELECTED | SAW_WORK => none(),
             _ => None,
         }),
-        Label::Listed(p) => replay.step(|_, state| match here(state) {
-            SPIN => with("idles_spinning", &[("p", p)]),
-            SEARCH => with("idles_beside_another", &[("p", p)]),
-            IDLES => with("idles", &[("p", p)]),
-            HAND_OFF => with("settles_beside_another", &[("p", p)]),
-            HAND_IDLES => with("settles", &[("p", p)]),
-            REFUSED_DRAIN => with("idles_refused", &[("p", p)]),
-            _ => none(),
-        }),
-        Label::Refused => replay.step(|_, state| match here(state) {
-            START => one("is_refused"),
-            START_UNCOUNTED => one("is_refused_uncounted"),
-            _ => none(),
-        }),
-        Label::Started(w) => replay.step(|_, state| match here(state) {
-            START => with("starts", &[("w", w)]),
-            START_UNCOUNTED => with("starts_uncounted", &[("w", w)]),
-            _ => none(),
-        }),
         Label::Got(p) => replay.only(|finite, state| finite.holds(state, OWNS, &[m, p])),
         Label::Called => replay.only(|finite, state| finite.holds(state, COUNTED, &[m])),
-        Label::Slept => replay.step(|_, state| if here(state) == REST { one("sleeps") } else { none() }),
-        Label::Blocks(p) => {
-            replay.step(|_, state| if here(state) == RUN { with("enters_blocking", &[("p", p)]) } else { none() })
-        }
-        Label::Enters(_) => replay.step(|_, state| if here(state) == RUN { one("enters") } else { none() }),
         // An M that is back, or the monitor: what it does next says which.
         Label::Takes { from, p } => replay.step(|_, state| {
             let takes = ["takes_back", "retakes"].map(|name| vec![Move::new(name, &[("w", m), ("m", from), ("p", p)])]);
             if here(state) == OUT { Some(takes.to_vec()) } else { none() }
         }),
-        Label::ReturnsKept => replay.step(|_, state| if here(state) == SYSCALL { one("exits_kept") } else { none() }),
         Label::Returned(p) => replay.only(|finite, state| here(state) == RUN && finite.holds(state, OWNS, &[m, p])),
         Label::Found(g) => replay.only(|finite, state| {
             let is_queued = finite.holds(state, GLOBAL, &[g])
