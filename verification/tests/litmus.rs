@@ -294,10 +294,8 @@ mod the_reduction_loses_nothing {
         let is_for_others = |model: &&Model| model.runs.iter().any(|run| run.engine != Engine::Rc11);
         let models = model::all().filter(|model| model.room() != "sched").filter(is_for_others).skip(part).step_by(of);
         let trees = models.flat_map(|model| {
-            // Models of a parker over a futex say themselves how often it may wake spuriously.
             let ways = [(Kind::Shuttle, 0), (Kind::Tso, 0), (Kind::Shuttle, 1)];
-            let ways = ways.into_iter().filter(|(_, spurious)| *spurious == 0 || model.room() != "parker");
-            ways.map(|(kind, spurious)| {
+            ways.into_iter().map(|(kind, spurious)| {
                 any::choose(kind);
                 compare(model.name, model.play, spurious)
             })

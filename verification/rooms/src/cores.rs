@@ -272,7 +272,8 @@ pub fn run_some<R: Room, I: Real<R, Cores>>(
     // Of one, of two and of three threads.
     for shape in [2, 3, 5, 6] {
         let all = explore::programs::<R>(shape);
-        let tried: Vec<_> = all.iter().filter(|program| is_tried(program)).collect();
+        // A thread that sleeps inside of a call could not be ended.
+        let tried: Vec<_> = all.iter().filter(|program| !program.sleeps() && is_tried(program)).collect();
         for (n, program) in tried.iter().step_by((tried.len() / programs).max(1)).enumerate() {
             slept += run::<R, I>(program, n as u64)?.1;
             ran += 1;

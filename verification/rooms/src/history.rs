@@ -19,6 +19,8 @@ struct Written<R: Room, H: RoomHost> {
 /// What one thread has written down.
 pub struct Page<R: Room, H: RoomHost> {
     calls: Vec<Written<R, H>>,
+    /// The call that it is inside of, and when that began.
+    open: Option<(Does<R::Op>, H::Moment)>,
     /// Of each of its waits, what became of its wakers so far.
     wakes: Vec<Box<dyn Fn() -> Wakers + Send>>,
     /// Where it is.
@@ -57,7 +59,7 @@ impl<R: Room, H: RoomHost> Clone for Log<R, H> {
 impl<R: Room, H: RoomHost> Log<R, H> {
     /// Of so many threads.
     pub fn new(threads: usize) -> Self {
-        let page = |_| Page { calls: Vec::new(), wakes: Vec::new(), fate: Fate::Calls };
+        let page = |_| Page { calls: Vec::new(), open: None, wakes: Vec::new(), fate: Fate::Calls };
         Log(Arc::new(Mutex::new((0..threads).map(page).collect())))
     }
 
@@ -75,11 +77,13 @@ impl<R: Room, H: RoomHost> Log<R, H> {
         answer: impl FnOnce(&T) -> Option<R::Answer>,
     ) -> T {
         let (begins, before) = (H::moment(), call_begins::<H>());
+        self.pages()[me].open = Some((does, begins));
         let found = call();
         let (answer, begins, ends) = (answer(&found), H::at_the_latest(begins), H::moment());
         let drops = dropped::<H>() - before;
         let page = &mut self.pages()[me];
         let wait = page.wakes.len();
+        page.open = None;
         page.calls.push(Written { does, answer, begins, ends, wait, drops });
         found
     }
@@ -100,16 +104,29 @@ impl<R: Room, H: RoomHost> Log<R, H> {
         let count = |is_counted: &dyn Fn(&Written<R, H>) -> bool| -> Vec<usize> {
             pages.iter().map(|page| page.calls.iter().take_while(|other| is_counted(other)).count()).collect()
         };
+        let seen = |ends: H::Moment| -> Vec<usize> {
+            let of = |page: &Page<R, H>| {
+                let begun = page.calls.iter().map(|call| call.begins).chain(page.open.map(|(_, begins)| begins));
+                begun.take_while(|&begins| H::is_seen(begins, ends)).count()
+            };
+            pages.iter().map(of).collect()
+        };
         let call = |call: &Written<R, H>| Call {
             does: call.does,
             answer: call.answer.clone(),
             after: count(&|other| H::is_before(other.ends, call.begins)),
-            seen: count(&|other| H::is_seen(other.begins, call.ends)),
+            seen: seen(call.ends),
             wait: call.wait,
             drops: call.drops,
         };
+        let sleeps = |does| matches!(does, Does::Begin(op, _) if R::sleeps(op));
+        let open = |&(does, begins): &(Does<R::Op>, H::Moment)| Sleeping {
+            does,
+            after: count(&|other| H::is_before(other.ends, begins)),
+        };
         let thread = |page: &Page<R, H>| Thread {
             calls: page.calls.iter().map(call).collect(),
+            sleeping: page.open.as_ref().filter(|(does, _)| sleeps(*does)).map(open),
             wakes: page.wakes.iter().map(|wakes| wakes()).collect(),
             fate: page.fate,
         };
@@ -133,10 +150,20 @@ pub struct Call<R: Room> {
     pub drops: usize,
 }
 
+/// A call that sleeps, and has not returned at the end.
+pub struct Sleeping<Op> {
+    /// What it does.
+    pub does: Does<Op>,
+    /// Of each thread, how many calls end before this one begins.
+    pub after: Vec<usize>,
+}
+
 /// What one thread has called.
 pub struct Thread<R: Room> {
     /// Its calls, in order.
     pub calls: Vec<Call<R>>,
+    /// The call after these, inside of which it sleeps.
+    pub sleeping: Option<Sleeping<R::Op>>,
     /// Of each of its waits, what became of its wakers.
     pub wakes: Vec<Wakers>,
     /// Where it is at the end.
@@ -144,6 +171,11 @@ pub struct Thread<R: Room> {
 }
 
 impl<R: Room> Thread<R> {
+    /// Does it sleep at the end, between two polls or inside of a call?
+    pub fn is_asleep(&self) -> bool {
+        self.fate == Fate::Sleeps || self.sleeping.is_some()
+    }
+
     /// The wakers of its waits that are over or were given up.
     pub fn of_waits_that_are_over(&self) -> impl Iterator<Item = &Wakers> {
         let over = self.wakes.len() - usize::from(self.fate == Fate::Sleeps);
@@ -160,7 +192,7 @@ impl<R: Room> History<R> {
         use std::hash::{Hash, Hasher};
         let mut fnv = Fnv(0xcbf2_9ce4_8422_2325);
         for thread in &self.0 {
-            (thread.fate == Fate::Sleeps).hash(&mut fnv);
+            thread.is_asleep().hash(&mut fnv);
             thread.calls.iter().for_each(|call| call.answer.hash(&mut fnv));
         }
         fnv.finish()
@@ -168,7 +200,7 @@ impl<R: Room> History<R> {
 
     /// How many threads sleep at the end.
     pub fn asleep(&self) -> usize {
-        self.0.iter().filter(|thread| thread.fate == Fate::Sleeps).count()
+        self.0.iter().filter(|thread| thread.is_asleep()).count()
     }
 }
 
@@ -201,8 +233,10 @@ impl<R: Room> std::fmt::Display for History<R> {
                 }
                 writeln!(f, "  {n}.{nth}  {does:<16} {answer:<16}{after}")?;
             }
-            if thread.fate != Fate::Done {
-                writeln!(f, "  {n}    {:?}", thread.fate)?;
+            match &thread.sleeping {
+                Some(Sleeping { does, .. }) => writeln!(f, "  {n}    sleeps in {does:?}")?,
+                None if thread.fate != Fate::Done => writeln!(f, "  {n}    {:?}", thread.fate)?,
+                None => (),
             }
         }
         Ok(())

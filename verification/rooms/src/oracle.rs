@@ -6,7 +6,8 @@
 //! 3. as many values are dropped in each call as the specification says, and as many are left;
 //! 4. a wait is woken once if it went on and is over, and not at all if it did not, or is not;
 //! 5. each waker of a wait that is over or given up was woken or forgotten, but for those that the specification has;
-//! 6. no thread sleeps whose wait is over, and none is stuck inside of a call.
+//! 6. no thread sleeps whose wait is over, and none is stuck inside of a call, but for one that sleeps: that has done all of its steps
+//!    but the last, which the specification refuses.
 
 use crate::history::{Fate, History, Thread};
 use crate::room::{CallId, Does, Effects, Room, Spec};
@@ -49,7 +50,7 @@ impl<R: Room> Search<'_, R> {
     /// What does not depend on the order.
     fn threads_are_at_rest(&self) -> Result<(), String> {
         for (n, thread) in self.history.0.iter().enumerate() {
-            if thread.fate == Fate::Calls {
+            if thread.fate == Fate::Calls && thread.sleeping.is_none() {
                 return Err(format!("thread {n} is stuck inside of a call"));
             }
             let (mut went_on, mut wait) = (false, 0);
@@ -101,17 +102,25 @@ impl<R: Room> Search<'_, R> {
         let history = self.history;
         let mut is_over = true;
         for (thread, of) in history.0.iter().enumerate() {
-            let Some(call) = of.calls.get(done[thread]) else { continue };
-            is_over = false;
-            let is_next = call.after.iter().enumerate().all(|(n, &count)| n == thread || done[n] >= count);
+            let id = CallId { thread, nth: done[thread] };
+            let call = of.calls.get(id.nth);
+            let sleeping = of.sleeping.as_ref().filter(|_| call.is_none());
+            let known = call.map(|call| (call.does, call.answer.as_ref(), &call.after));
+            let known = known.or(sleeping.map(|sleeping| (sleeping.does, None, &sleeping.after)));
+            let Some((does, answer, after)) = known else { continue };
+            let before = spec.step_before(id, does, answer);
+            is_over &= call.is_none() && before.is_none();
+            let is_next = after.iter().enumerate().all(|(n, &count)| n == thread || done[n] >= count);
             if !is_next {
                 continue;
             }
-            let id = CallId { thread, nth: done[thread] };
-            if let Some(next) = spec.step_before(id, call.does, call.answer.as_ref()) {
+            if let Some(next) = before {
                 if self.go_on(&next, done) {
                     return true;
                 }
+                continue;
+            }
+            if call.is_none() {
                 continue;
             }
             let Some(next) = self.step(spec, id, done) else { continue };
@@ -162,9 +171,10 @@ impl<R: Room> Search<'_, R> {
     }
 
     fn ends(&mut self, spec: &R::Spec, done: &[usize]) -> bool {
-        for (thread, of) in self.history.0.iter().enumerate().filter(|(_, of)| of.fate == Fate::Sleeps) {
+        for (thread, of) in self.history.0.iter().enumerate().filter(|(_, of)| of.is_asleep()) {
             let id = CallId { thread, nth: of.calls.len() };
-            if spec.clone().step(id, Does::Poll, None, &mut Effects::default()).is_some() {
+            let does = of.sleeping.as_ref().map_or(Does::Poll, |sleeping| sleeping.does);
+            if spec.clone().step(id, does, None, &mut Effects::default()).is_some() {
                 self.stops::<()>(done, || format!("thread {thread} sleeps for ever, and its wait is over"));
                 return false;
             }

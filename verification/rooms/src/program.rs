@@ -52,6 +52,11 @@ impl<R: Room> Clone for Program<R> {
 }
 
 impl<R: Room> Program<R> {
+    /// Does one of its calls sleep?
+    pub fn sleeps(&self) -> bool {
+        self.threads.iter().any(|thread| thread.steps.iter().any(|step| R::sleeps(step.op)))
+    }
+
     /// The threads' roles.
     pub fn roles(&self) -> Vec<R::Role> {
         self.threads.iter().map(|thread| thread.role).collect()

@@ -77,6 +77,10 @@ pub trait Room: Sized + 'static {
     fn may(role: Self::Role, done: &[Self::Op]) -> Vec<Self::Op>;
     /// The ways in which the operation's wait may go. None: it does not wait.
     fn waits(op: Self::Op) -> &'static [Waiting];
+    /// Does the call itself sleep until the specification answers it? It has no wait that is polled.
+    fn sleeps(_op: Self::Op) -> bool {
+        false
+    }
     /// Is there something to be checked about threads of these roles?
     fn is_worth_it(_roles: &[Self::Role]) -> bool {
         true
@@ -126,7 +130,8 @@ pub trait Spec<R: Room>: Clone + Eq + Hash + 'static {
     /// Before the first call.
     fn new(setup: R::Setup, roles: &[R::Role]) -> Self;
     /// A call; `answer` is what it was answered, where that is known: a guess may be of a moment ago, and then one of several is right.
-    /// `None`: the wait was created, goes on, or was dropped without an answer. A wait whose poll would be answered must not sleep.
+    /// `None`: the wait was created, goes on, or was dropped without an answer; or the call [sleeps](Room::sleeps), and may not return
+    /// yet. What would be answered must not sleep.
     fn step(
         &mut self,
         me: CallId,

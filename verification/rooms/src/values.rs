@@ -65,6 +65,11 @@ impl<H: RoomHost> Maker<H> {
         Maker { number, ledger: Arc::clone(ledger), host: PhantomData }
     }
 
+    /// One more, for what makes values between calls.
+    pub fn another(&self) -> Self {
+        Maker::new(self.number, &self.ledger)
+    }
+
     /// The number, which no other call has.
     pub fn number(&self) -> u64 {
         self.number

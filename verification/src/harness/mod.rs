@@ -1,6 +1,5 @@
 //! The smallest scheduler around each room: what a model, or a generated program, is played on.
 
-pub mod bell;
 pub mod bound;
 pub mod chan;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
@@ -14,7 +13,6 @@ pub mod locked;
 pub mod netpoll;
 pub mod owned_task;
 pub mod owned_tasks;
-pub mod parker;
 pub mod queues;
 pub mod readiness;
 pub mod role;

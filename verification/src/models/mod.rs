@@ -1,6 +1,5 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
-pub mod bell;
 pub mod between;
 pub mod cases_table;
 pub mod closing;
@@ -19,12 +18,10 @@ pub mod monitor_beside;
 pub mod netpoll;
 pub mod owned_tasks;
 pub mod pairs;
-pub mod parker;
 pub mod poll;
 pub mod poller;
 pub mod poller_beside;
 pub mod readiness;
-pub mod requests;
 pub mod role;
 pub mod rooms;
 pub mod rouses;
@@ -92,9 +89,6 @@ pub static MODELS: &[&[Model]] = &[
     rooms::TASK,
     rooms::TIMERS,
     owned_tasks::MODELS,
-    parker::MODELS,
-    requests::MODELS,
-    bell::MODELS,
     timer_queue::MODELS,
     readiness::MODELS,
     drained::MODELS,
@@ -103,7 +97,9 @@ pub static MODELS: &[&[Model]] = &[
     select::MODELS,
     cases_table::MODELS,
     task_tables::MODELS,
+    rooms::AT_REST,
     rooms::BARRIER,
+    rooms::BELL,
     rooms::BROADCAST,
     rooms::CANCELLATION,
     rooms::CHAN,
@@ -112,7 +108,9 @@ pub static MODELS: &[&[Model]] = &[
     rooms::NOTIFY,
     rooms::ONESHOT,
     rooms::OPERATION,
+    rooms::PARKER,
     rooms::PERMITS,
+    rooms::REQUESTS,
     rooms::SCOPE,
     rooms::SEMAPHORE,
     rooms::WAIT_GROUP,
@@ -142,10 +140,8 @@ pub static MUTANTS: &[&[Mutant]] = &[
     poller::MUTANTS,
     monitor::MUTANTS,
     rooms::TASK_MUTANTS,
+    rooms::SLEEP_MUTANTS,
     owned_tasks::MUTANTS,
-    parker::MUTANTS,
-    requests::MUTANTS,
-    bell::MUTANTS,
     timer_queue::MUTANTS,
     readiness::MUTANTS,
     drained::MUTANTS,

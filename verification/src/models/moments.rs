@@ -6,7 +6,6 @@
 //! | an M that releases its P looks for a deadlock   | when the P is idle, not before                    | `the_world_is_stopped_meanwhile` |
 //! | an M is counted as spinning                     | in the step that finds none counted               |
 //! `two_at_once`           |
-//! | what says that a thread sleeps is dropped       | when it sleeps no more                            | `it_says_so_until_it_is_woken` |
 //! | what is left in a channel is dropped            | when the channel's lock is free                   | `what_is_left_uses_the_channel` |
 //! | a case of a select looks into its channel       | if its waiter was given nothing                   | `a_case_takes_what_it_was_given` |
 //! | a socket counts as armed                        | once the system has armed it                      | `one_waits_before_it_is_known` |
@@ -17,8 +16,7 @@ use crate::harness::told::{Log, Told};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, rc11_cut, sc, sc_cut};
 use crate::models::cases_table::OnTable;
-use spinpark_kernel::atomic::Atomic;
-use spinpark_kernel::host::{Host, Parker};
+use spinpark_kernel::host::Host;
 use spinpark_kernel::protocol::find::Worker;
 use spinpark_kernel::protocol::locked::{Wake, Woken};
 use spinpark_kernel::protocol::spinning::Spinning;
@@ -28,14 +26,13 @@ use spinpark_kernel::sched::observer::Event;
 use spinpark_kernel::types::g::G;
 use spinpark_kernel::types::m::SpinningToken;
 use spinpark_kernel::types::p::PId;
-use spinpark_kernel::waits::bell::Bell;
 use spinpark_kernel::waits::chan::receive::Receive;
 use spinpark_kernel::waits::chan::state::{Side, State};
 use spinpark_kernel::waits::chan::{Channel, Parts};
 use spinpark_kernel::waits::claim::{Claim, Ticket};
 use spinpark_kernel::waits::readiness::{Direction, Entry, Interest, Source, Waits};
 use std::marker::PhantomData;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, Weak};
 
@@ -134,46 +131,6 @@ fn two_at_once<H: ModelHost>() -> String {
     let other = H::join(other);
     assert!(mine != other && room.count() == 1, "elected: {mine}, the other: {other}; counted: {}", room.count());
     format!("the other: {other}")
-}
-
-/// A thread, its waker, and what says that it sleeps.
-struct Sleeps<H: ModelHost> {
-    bell: Bell<H>,
-    says_so: Atomic<H, bool>,
-    waker: H::Parker,
-}
-
-/// It sleeps no more.
-struct UntilWoken<'a, H: ModelHost>(&'a Atomic<H, bool>);
-
-impl<H: ModelHost> Drop for UntilWoken<'_, H> {
-    fn drop(&mut self) {
-        self.0.store(false, Release);
-    }
-}
-
-/// A thread says that it sleeps; another sees that, and wakes it.
-fn it_says_so_until_it_is_woken<H: ModelHost>() -> String {
-    let thread = Sleeps::<H> { bell: Bell::new(), says_so: Atomic::new(false), waker: H::Parker::new() };
-    let thread = Arc::new(thread);
-    let waker = party::<H, _, _>("waker", &thread, |thread| {
-        // A thread that wakes spuriously says anew that it sleeps, and asks again. One that sleeps and does not say so
-        // is never rung for.
-        while !thread.says_so.load(Acquire) {
-            thread.waker.park();
-        }
-        thread.bell.ring();
-    });
-    let mut slept = 0;
-    let waited = thread.bell.wait(|| {
-        slept += 1;
-        thread.says_so.store(true, Release);
-        thread.waker.unpark();
-        Ok::<_, ()>(UntilWoken::<H>(&thread.says_so))
-    });
-    assert!(waited.is_ok() && !thread.says_so.load(Acquire), "it was woken, and says that it sleeps");
-    H::join(waker);
-    format!("slept {slept}")
 }
 
 /// A channel of values that look into it as they are dropped.
@@ -280,12 +237,6 @@ pub const MODELS: &[Model] = &[
         size: "2 threads",
         invariants: [14],
         must_reach: ["the other: true", "the other: false"],
-        runs: [rc11(), sc()]),
-    crate::model!("bell::who_sleeps_says_so::it_says_so_until_it_is_woken", it_says_so_until_it_is_woken,
-        claim: "what a thread gets before it sleeps lives until it is woken",
-        size: "2 threads, 1 ring",
-        invariants: [73],
-        must_reach: ["slept 1"],
         runs: [rc11(), sc()]),
     crate::model!("chan::the_last_end_leaves_nothing::what_is_left_uses_the_channel", what_is_left_uses_the_channel,
         claim: "values that the last receiver leaves are dropped, and may use their channel meanwhile",

@@ -68,9 +68,15 @@ macro_rules! models {
     };
 }
 
+/// Threads that can do nothing by themselves.
+pub const AT_REST: &[Model] = models!("at_rest", rooms::at_rest::AllAtRest, invariants: [127, 128],
+    focuses: ["one_is_woken_by_one_that_ends" => 7, "a_task_and_a_thread" => 8, "one_that_waits_again" => 9,
+        "one_that_waits_three_times" => 10]);
 /// A barrier.
 pub const BARRIER: &[Model] =
     models!("barrier", rooms::barrier::Barriers, invariants: [117], focuses: ["three_with_two_wakers" => 7]);
+/// What wakes a thread that waits for a future.
+pub const BELL: &[Model] = models!("bell", rooms::bell::RungBells, invariants: [73, 74], focuses: []);
 /// A broadcast.
 pub const BROADCAST: &[Model] = models!("broadcast", rooms::broadcast::Broadcasts, invariants: [118],
     focuses: ["a_slow_receiver" => 7, "two_values_for_two" => 8]);
@@ -101,8 +107,12 @@ pub const NOTIFY: &[Model] = models!("notify", rooms::notify::Notifies, invarian
 pub const ONESHOT: &[Model] = models!("oneshot", rooms::oneshot::Oneshots, invariants: [113, 114], two_ends);
 /// Operations that the system completes.
 pub const OPERATION: &[Model] = models!("operation", rooms::operation::Operations, invariants: [120], two_ends);
+/// How a thread sleeps.
+pub const PARKER: &[Model] = models!("parker", rooms::parker::Parkers, invariants: [70, 71, 72], focuses: []);
 /// Slots of a channel that are held.
 pub const PERMITS: &[Model] = models!("permits", rooms::permits::Permits, invariants: [90, 91, 92, 94, 129], of_three: ["the_last_receiver" => 7, "a_slot_for_three" => 8]);
+/// What one thread does for others.
+pub const REQUESTS: &[Model] = models!("requests", rooms::requests::Served, invariants: [124], focuses: ["one_after_the_other" => 7, "an_end_beside_three" => 8]);
 /// The ring of a P.
 pub const RUNQ: &[Model] = models!("runq", rooms::runq::RunQueues, invariants: [1, 2, 7, 9],
     focuses: ["five_in_a_row" => 7, "three_beside_one" => 8]);
@@ -168,4 +178,31 @@ pub const TASK_MUTANTS: &[Mutant] = crate::mutants! {
         weaken_failure("task/word.rs", "fn offer(", "compare_exchange"), by TWO => [Rc11];
     "task-detach-relaxed": "a handle is dropped Relaxed", weaken("task/word.rs", "fn detach(", "compare_exchange"),
         by TWO => [Rc11];
+};
+
+const PARKS: &str = "parker::every_client_program_is_explained::two_beside_two";
+const RINGS: &str = "bell::every_client_program_is_explained::two_beside_two";
+const ENDS: &str = "at_rest::every_client_program_is_explained::a_task_and_a_thread";
+
+/// Orderings of what a thread sleeps by.
+pub const SLEEP_MUTANTS: &[Mutant] = crate::mutants! {
+    room: "parker";
+    "parker-no-acquire-without-sleep": "the sleeper takes a token that is there, Relaxed",
+        weaken("waits/parker.rs", "pub fn park_by", "fetch_sub(1, Acquire)"), by PARKS => [Rc11];
+    "parker-no-acquire-after-sleep": "the sleeper takes the token after its sleep, Relaxed",
+        weaken("waits/parker.rs", "pub fn park_by", "swap(EMPTY, Acquire)"), by PARKS => [Rc11];
+    "parker-no-release": "the waker leaves the token, Relaxed",
+        weaken("waits/parker.rs", "pub fn unpark", "swap(NOTIFIED, Release)"), by PARKS => [Rc11];
+    "bell-no-release": "a waker rings, Relaxed",
+        weaken("waits/bell.rs", "pub fn ring", "swap(State::Rung, Release)"), by RINGS => [Rc11];
+    "bell-no-acquire": "the thread takes a ring, Relaxed",
+        weaken("waits/bell.rs", "fn take", "swap(State::Idle, Acquire)"), by RINGS => [Rc11];
+    "bell-out-no-release": "a waker says Relaxed that the thread is out of the count",
+        weaken("waits/bell.rs", "pub fn ring", "swap(true, Release)"), by RINGS => [Rc11];
+    "bell-out-no-acquire": "the thread finds Relaxed that it is out of the count",
+        weaken("waits/bell.rs", "pub fn wait_by", "swap(false, Acquire)"), by RINGS => [Rc11];
+    "at-rest-no-release": "a thread counts itself, Relaxed",
+        weaken("waits/at_rest.rs", "pub fn enter", "fetch_add(CHANGE + 1, Release)"), by ENDS => [Rc11];
+    "at-rest-no-acquire": "the count is read, Relaxed",
+        weaken("waits/at_rest.rs", "pub fn are_all", "load(Acquire)"), by ENDS => [Rc11];
 };

@@ -1,30 +1,10 @@
 //! Models that mistakes of two lines have shown to be missing: a step that is right in every state of its room but one.
 
-use crate::harness::parker::OnFutex;
 use crate::hosts::model_host::ModelHost;
-use crate::model::{Model, rc11, sc};
+use crate::model::{Model, sc};
 use spinpark_kernel::waits::claim::Ticket;
 use spinpark_kernel::waits::select::{Cases, Selection};
 use std::task::Poll;
-
-/// A parker whose sleeper is unparked while it sleeps.
-fn an_unpark_is_used_up<H: ModelHost>() -> String {
-    let parker = OnFutex::<H, 0>::new();
-    let remembered = H::choose(2) == 1;
-    if remembered {
-        parker.unpark();
-    }
-    let mut has_slept = false;
-    parker.park_by(|_| {
-        has_slept = true;
-        parker.unpark();
-    });
-    assert!(has_slept != remembered, "an unpark was remembered: {remembered}, and the next park slept: {has_slept}");
-    let mut sleeps = false;
-    parker.park_by(|_| sleeps = true);
-    assert!(sleeps, "one unpark has ended two parks");
-    format!("remembered: {remembered}")
-}
 
 /// Three cases that are never ready; what a select asks of them.
 struct Asked {
@@ -82,12 +62,6 @@ fn the_order_of_cases<H: ModelHost>() -> String {
 
 /// The models.
 pub const MODELS: &[Model] = &[
-    crate::model!("parker::an_unpark_is_remembered_once::it_is_used_up", an_unpark_is_used_up,
-        claim: "an unpark, before a park or in its midst, ends that one and no other",
-        size: "1 thread, 2 parks",
-        invariants: [70, 71],
-        must_reach: ["remembered: true", "remembered: false"],
-        runs: [rc11(), sc()]),
     crate::model!("select::the_cases_come_in_any_order::the_order_of_cases", the_order_of_cases,
         claim: "the cases are tried in each order, each once, and what there is besides after them",
         size: "1 thread, 3 cases",

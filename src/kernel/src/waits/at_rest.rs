@@ -17,7 +17,7 @@
 //! waker could wake a thread that the detector has counted, and end before the detector counts how many exist. And if the rest were
 //! asked first, a thread could wake a task after that, and end.
 //!
-//! Checked by: verification/src/models/bell.rs
+//! Checked by: verification/rooms/src/rooms/at_rest.rs
 
 use crate::atomic::Atomic;
 use crate::host::Host;
@@ -62,8 +62,8 @@ impl<H: Host> AtRest<H> {
         self.0.fetch_add(CHANGE - 1, Relaxed);
     }
 
-    /// Are all threads at rest, as many as `threads` says there are, and `rest` holds too? `rest` is asked after `threads`. `None`: it is
-    /// not known how many there are.
+    /// Are all threads at rest, as many as `threads` says there are, and `rest` holds too? `rest` is asked after `threads`, and acquires:
+    /// what it finds at rest may have woken a thread before. `None`: it is not known how many there are.
     pub fn are_all(&self, threads: impl FnOnce() -> Option<usize>, rest: impl FnOnce() -> bool) -> bool {
         // Acquire: `at-rest`, the detector's half: what these threads did before they waited is seen by `rest` and `threads`.
         let before = self.0.load(Acquire);

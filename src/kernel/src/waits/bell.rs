@@ -1,18 +1,20 @@
 //! What wakes a thread that waits for a future: `block_on`, and a join outside of a task.
 //!
 //! **A ring that comes after the bell was taken last ends the wait; the thread sees what was written before it. Once a ring has
-//! returned, the thread does not count as waiting.** A bell may ring for ever after: a late ring costs a poll.
+//! returned, the thread does not count as waiting, unless it gives up just then.** A bell may ring for ever after: a late ring costs a
+//! poll.
 //!
 //! | a waker, in [`ring`](Bell::ring)              | the thread, in [`wait`](Bell::wait)              |
 //! |-----------------------------------------------|--------------------------------------------------|
 //! | 1. the state becomes `Rung`                   | 1. was it `Rung`? polls again                    |
-//! | 2. it was `Waiting`: takes the thread out of the count, and unparks | 2. from `Idle` to `Waiting`; counts itself |
-//! |                                               | 3. asks whether it can end; parks; until it is `Rung`  |
+//! | 2. it was `Waiting`: takes the thread out of the count, says so, and unparks | 2. from `Idle` to `Waiting`; counts itself |
+//! |                                               | 3. asks whether it can end; parks; until it is `Rung`, and it is out |
 //! |                                               | 4. gives up: from `Waiting` to `Idle`; takes itself out |
 //!
 //! Pair `bell`. One exchange decides which of the two takes the thread out of the count. The thread counts itself after its step to
-//! `Waiting`: a waker that is faster takes it out before it comes in, and it is never counted. All steps are read-modify-writes: one
-//! that takes the second of two rings sees what came before either.
+//! `Waiting`: a waker that is faster takes it out before it comes in, and it is never counted. It goes on when it is out: one that
+//! waited again before that would be counted twice, once for its waker, and a deadlock told. All steps are read-modify-writes: one that
+//! takes the second of two rings sees what came before either.
 //!
 //! A thread that runs tasks waits for nothing once its runtime is being shut down. So it puts its bell on a list first:
 //!
@@ -24,7 +26,7 @@
 //! Whichever comes to the lock second has seen the other's first step: the thread the flag, or the closer the bell, whose unpark
 //! brings the flag along. Deadlock detection asks each of them to look again in the same way.
 //!
-//! Checked by: verification/src/models/bell.rs
+//! Checked by: verification/rooms/src/rooms/bell.rs
 
 use crate::atomic::{Atomic, Value};
 use crate::host::{Host, Lock, Parker};
@@ -96,6 +98,8 @@ impl Value for State {
 pub struct Bell<H: Host, C = Uncounted> {
     parker: H::Parker,
     state: Atomic<H, State>,
+    /// The ring that found the thread waiting has taken it out of the count.
+    is_out: Atomic<H, bool>,
     counts: C,
 }
 
@@ -117,7 +121,7 @@ impl<H: Host, C: Counts> Bell<H, C> {
     /// It has not rung. `counts` its thread while that waits.
     #[track_caller]
     pub fn counted_by(counts: C) -> Self {
-        Bell { parker: H::Parker::new(), state: Atomic::new(State::Idle), counts }
+        Bell { parker: H::Parker::new(), state: Atomic::new(State::Idle), is_out: Atomic::new(false), counts }
     }
 
     /// Rings. From anywhere, as often as one likes.
@@ -126,6 +130,8 @@ impl<H: Host, C: Counts> Bell<H, C> {
         // before it sleeps, so it is not unparked.
         if self.state.swap(State::Rung, Release) == State::Waiting {
             self.counts.leave();
+            // Release: `bell`, as above: the thread that goes on is out of the count.
+            self.is_out.swap(true, Release);
             self.parker.unpark();
         }
     }
@@ -170,23 +176,28 @@ impl<H: Host, C: Counts> Bell<H, C> {
         loop {
             match before_sleep() {
                 Ok(sleeping) => park(&self.parker, sleeping),
-                Err(why) => return if self.give_up() { Err(why) } else { Ok(()) },
+                Err(why) if self.gives_up() => return Err(why),
+                Err(_) => (),
             }
             // Relaxed: `take` reads again what this finds.
             if self.state.load(Relaxed) == State::Rung {
-                let _ = self.take();
-                return Ok(());
+                break;
             }
         }
+        // Acquire: `bell`, the thread's half.
+        while !self.is_out.swap(false, Acquire) {
+            self.parker.park(); // until the unpark that follows
+        }
+        let _ = self.take();
+        Ok(())
     }
 
-    /// The thread waits no more, unless it has rung meanwhile: then `false`, and that is taken.
-    fn give_up(&self) -> bool {
+    /// The thread waits no more, unless it has rung meanwhile: then `false`.
+    fn gives_up(&self) -> bool {
         // Relaxed: `take` reads again what this finds; a thread that gives up has seen nothing.
         let gives_up = self.state.compare_exchange(State::Waiting, State::Idle, Relaxed, Relaxed).is_ok();
-        match gives_up {
-            true => self.counts.leave(),
-            false => _ = self.take(),
+        if gives_up {
+            self.counts.leave();
         }
         gives_up
     }

@@ -12,7 +12,7 @@
 //! Pair `token`. All of them are read-modify-writes, so one that reads the second of two `unpark`s acquires both. (std removed
 //! the token by a store, which acquires neither: rust-lang/rust #53366.)
 //!
-//! Checked by: verification/src/models/parker.rs
+//! Checked by: verification/rooms/src/rooms/parker.rs
 
 use crate::host::Nanos;
 use core::sync::atomic::Ordering::{self, Acquire, Release};

@@ -14,7 +14,7 @@
 //! Each looks, and then parks, and is unparked after there is something to see. The end, which is the server's own or its panic's,
 //! sets that it is over and takes what is left under one hold of the lock: a thread that comes to that later keeps its request.
 //!
-//! Checked by: verification/src/models/requests.rs
+//! Checked by: verification/rooms/src/rooms/requests.rs
 
 use crate::host::{Host, Lock, Parker};
 use alloc::collections::VecDeque;

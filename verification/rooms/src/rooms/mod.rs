@@ -1,6 +1,8 @@
 //! The rooms, a file each.
 
+pub mod at_rest;
 pub mod barrier;
+pub mod bell;
 pub mod broadcast;
 pub mod cancellation;
 pub mod chan;
@@ -12,7 +14,9 @@ pub mod local;
 pub mod notify;
 pub mod oneshot;
 pub mod operation;
+pub mod parker;
 pub mod permits;
+pub mod requests;
 pub mod runq;
 pub mod scope;
 pub mod semaphore;
@@ -25,7 +29,9 @@ use crate::explore::Declared;
 
 /// Every room. A static: their programs are compiled here, once.
 pub static ROOMS: &[Declared] = &[
+    Declared::of::<at_rest::AllAtRest>(),
     Declared::of::<barrier::Barriers>(),
+    Declared::of::<bell::RungBells>(),
     Declared::of::<broadcast::Broadcasts>(),
     Declared::of::<cancellation::Cancellations>(),
     Declared::of::<chan::Chans>(),
@@ -37,7 +43,9 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<notify::Notifies>(),
     Declared::of::<oneshot::Oneshots>(),
     Declared::of::<operation::Operations>(),
+    Declared::of::<parker::Parkers>(),
     Declared::of::<permits::Permits>(),
+    Declared::of::<requests::Served>(),
     Declared::of::<runq::RunQueues>(),
     Declared::of::<scope::Scopes>(),
     Declared::of::<semaphore::Semaphores>(),
