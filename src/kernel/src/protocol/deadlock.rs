@@ -8,7 +8,7 @@
 //! An M in a system call counts as running: it may come back. So does a G that a thread outside may ready. A task that
 //! waits in ways that the scheduler does not know counts as running too.
 //!
-//! Checked by: verification/src/models/locked.rs, proptests/tests/locked.rs
+//! Checked by: verification/src/models/locked.rs, proptests/tests/deadlock.rs
 
 use crate::protocol::locked::Woken;
 

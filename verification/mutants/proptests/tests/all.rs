@@ -6,14 +6,14 @@
 mod config;
 #[path = "../../../../proptests/tests/costs.rs"]
 mod costs;
+#[path = "../../../../proptests/tests/deadlock.rs"]
+mod deadlock;
 #[path = "../../../../proptests/tests/evidence.rs"]
 mod evidence;
 #[path = "../../../../proptests/tests/globq.rs"]
 mod globq;
 #[path = "../../../../proptests/tests/local.rs"]
 mod local;
-#[path = "../../../../proptests/tests/locked.rs"]
-mod locked;
 #[path = "../../../../proptests/tests/netpoll.rs"]
 mod netpoll;
 #[path = "../../../../proptests/tests/random_order.rs"]
