@@ -23,7 +23,7 @@ pub struct AllAtRest;
 pub enum Role {
     /// It waits by the bell of that number.
     Waiter(usize),
-    /// An M, whose task waits by [`MS_BELL`]. It is none of the threads that are counted.
+    /// An M, whose task waits by `MS_BELL`. It is none of the threads that are counted.
     M,
     /// It waits for nothing.
     Ringer,
