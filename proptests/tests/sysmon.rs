@@ -1,11 +1,21 @@
 //! Why three looks are enough. `verification/src/models/sysmon.rs` compares the monitor's verdict with Go's rule after every three looks at a
 //! P: here every state that four looks lead to tells no more than one that three lead to.
 //!
+//! And what no model shows: two Gs that are asked to yield in one tick.
+//!
 //! Numbers are compared only for being equal, times only with `SLICE`: two numbers, and times on both sides of `SLICE`, stand for all.
 
 use spinpark_kernel::host::Nanos;
-use spinpark_kernel::protocol::sysmon::{Around, Observed, SLICE, SysmonTick};
+use spinpark_kernel::protocol::sysmon::{Around, Observed, SLICE, SOON, SysmonTick};
+use spinpark_kernel::sched::Sched;
+use spinpark_kernel::sched::config::Config;
+use spinpark_proptests::oracle::g;
+use spinpark_proptests::stepped::{self, Stepped, in_each_sleep};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow::{Break, Continue};
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// A look at a P, so long after the one before.
 #[derive(Debug, Clone, Copy)]
@@ -63,4 +73,31 @@ fn a_fourth_look_leads_nowhere_that_three_do_not() {
     });
     assert!(two.len() < three.len(), "{} states after two looks, {} after three", two.len(), three.len());
     assert!(three == four, "{} states after three looks, {} after four", three.len(), four.len());
+}
+
+/// Two are asked to yield at the same tick, and one of them does: at the next tick neither is news.
+#[test]
+fn the_monitor_comes_soon_once_though_it_asks_two_at_once() {
+    let sched: Arc<Sched<Stepped>> =
+        Sched::new(Config { procs: 2, ..Config::default() }, (), stepped::enter).expect("these numbers are allowed");
+    (1..=2).for_each(|number| sched.submit(g(number)).expect("it is open"));
+    let begin = || sched.next(Stepped::begin().expect("a thread was asked for")).expect("it is open").0;
+    std::mem::forget(begin());
+    let mut m2 = begin();
+    sched.ready(&mut m2, g(3));
+    let (later, mut m2) = (Arc::clone(&sched), Some(m2));
+    sched.start_sysmon().expect("a thread");
+    let naps = Rc::new(RefCell::new(Vec::new()));
+    let slept = Rc::clone(&naps);
+    let ended = in_each_sleep(Stepped::begin, move |nanos| {
+        slept.borrow_mut().push(nanos);
+        if m2.as_ref().is_some_and(|m2| later.is_preempted(m2)) {
+            std::mem::forget(later.next(m2.take().expect("once")));
+        }
+        if slept.borrow().len() < 70 { Continue(()) } else { Break(()) }
+    });
+    assert!(ended.is_none(), "it lives for as long as the scheduler");
+    let naps = naps.take();
+    let asked = naps.iter().position(|nap| *nap == Some(SOON)).expect("they were asked");
+    assert_eq!(naps[asked..asked + 3], [SOON, 2 * SOON, 4 * SOON].map(Some));
 }
