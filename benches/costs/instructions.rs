@@ -13,8 +13,7 @@
 //! Exit status: 0 if all are within their budgets, or there is no valgrind, which is said; 1 if one is not; 2 on a usage error.
 //! (`cargo test --benches` only sees that the workloads run.)
 
-use spinpark_costs::{Budget, run};
-use std::env;
+use spinpark_costs::{Budget, run, watched};
 use std::process::{Command, ExitCode};
 
 const BUDGETS: [Budget; 8] = [
@@ -76,17 +75,14 @@ fn main() -> ExitCode {
 }
 
 /// Are they within their budgets?
-fn judge(names: &[&str]) -> ExitCode {
+fn judge(budgets: &[&Budget]) -> ExitCode {
     if Command::new("valgrind").arg("--version").output().is_err() {
         println!("skipped: valgrind is not installed, so nothing was counted");
         return ExitCode::SUCCESS;
     }
     println!("{:>9} {:>9}  of it", "counted", "budget");
     let mut holds = true;
-    for Budget { workload, operation, most, why } in BUDGETS {
-        if !names.is_empty() && !names.contains(&workload) {
-            continue;
-        }
+    for &&Budget { workload, operation, most, why } in budgets {
         let count = (counted(workload, 12_000) - counted(workload, 2_000)) / 10_000.0;
         let part = count / most;
         let verdict = match part {
@@ -105,17 +101,9 @@ fn judge(names: &[&str]) -> ExitCode {
 
 /// The instructions of all threads of a run with `n` operations.
 fn counted(workload: &str, n: u64) -> f64 {
-    let file = env::temp_dir().join(format!("spinpark-instructions-{}-{workload}-{n}", std::process::id()));
-    let done = Command::new("valgrind")
-        .args(["--tool=callgrind", "--quiet"])
-        .arg(format!("--callgrind-out-file={}", file.display()))
-        .arg(env::current_exe().expect("this program"))
-        .args(["--play", workload, &n.to_string(), "on"])
-        .output()
-        .expect("valgrind can be started");
-    assert!(done.status.success(), "{workload} under valgrind: {}", String::from_utf8_lossy(&done.stderr));
-    let text = std::fs::read_to_string(&file).expect("what callgrind has written");
-    std::fs::remove_file(&file).expect("it is there");
+    let mut callgrind = Command::new("valgrind");
+    callgrind.args(["--tool=callgrind", "--quiet"]);
+    let text = watched(&mut callgrind, "--callgrind-out-file=", workload, n);
     let line = text.lines().find_map(|line| line.strip_prefix("summary: ").or(line.strip_prefix("totals: ")));
     line.and_then(|line| line.trim().parse().ok()).expect("callgrind says how many")
 }

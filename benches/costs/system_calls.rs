@@ -13,9 +13,8 @@
 
 use spinpark::net::{TcpListener, TcpStream};
 use spinpark::{JoinHandle, Runtime, chan, spawn};
-use spinpark_costs::{Budget, run};
+use spinpark_costs::{Budget, run, watched};
 use std::collections::BTreeMap;
-use std::env;
 use std::process::{Command, ExitCode};
 use std::sync::mpsc;
 
@@ -53,7 +52,7 @@ fn main() -> ExitCode {
 }
 
 /// Are they within their budgets?
-fn judge(names: &[&str]) -> ExitCode {
+fn judge(budgets: &[&Budget]) -> ExitCode {
     // It may be there, and be too old, or not be allowed to trace.
     if !Command::new("strace")
         .args(["-qq", "-c", "-U", "calls,name", "-o", "/dev/null", "true"])
@@ -65,10 +64,7 @@ fn judge(names: &[&str]) -> ExitCode {
     }
     println!("{:>7} {:>7}  of it", "counted", "budget");
     let mut holds = true;
-    for Budget { workload, operation, most, why } in BUDGETS {
-        if !names.is_empty() && !names.contains(&workload) {
-            continue;
-        }
+    for &&Budget { workload, operation, most, why } in budgets {
         let calls = an_operation(workload);
         let count: f64 = calls.values().sum();
         let verdict = if count > most { "  OVER ITS BUDGET" } else { "" };
@@ -101,17 +97,9 @@ fn an_operation(workload: &str) -> BTreeMap<String, f64> {
 
 /// The calls of all threads of a run with `n` operations.
 fn counted(workload: &str, n: u64) -> BTreeMap<String, f64> {
-    let file = env::temp_dir().join(format!("spinpark-system-calls-{}-{workload}-{n}", std::process::id()));
-    let done = Command::new("strace")
-        .args(["-f", "-qq", "-c", "-U", "calls,name", "-o"])
-        .arg(&file)
-        .arg(env::current_exe().expect("this program"))
-        .args(["--play", workload, &n.to_string(), "on"])
-        .output()
-        .expect("strace can be started");
-    assert!(done.status.success(), "{workload} under strace: {}", String::from_utf8_lossy(&done.stderr));
-    let text = std::fs::read_to_string(&file).expect("what strace has written");
-    std::fs::remove_file(&file).expect("it is there");
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "-c", "-U", "calls,name"]);
+    let text = watched(&mut strace, "--output=", workload, n);
     let calls = text.lines().filter_map(|line| line.trim().split_once(' '));
     let calls = calls.filter_map(|(count, name)| Some((name.trim().to_owned(), count.parse().ok()?)));
     calls.filter(|(name, _)| name != "total").collect()

@@ -6,7 +6,7 @@ use std::env;
 use std::future::poll_fn;
 use std::hint::black_box;
 use std::pin::pin;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub type Others = fn(&Runtime, &str, u64) -> JoinHandle<()>;
 
 /// Does what the command line says: plays one workload, for a tool that counts; or has `judge` look at those that are named, at all if none is.
 /// (`cargo test --benches` only sees that the workloads run.)
-pub fn run(budgets: &[Budget], others: Others, judge: impl FnOnce(&[&str]) -> ExitCode) -> ExitCode {
+pub fn run(budgets: &[Budget], others: Others, judge: impl FnOnce(&[&Budget]) -> ExitCode) -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
     let is_bench = args.iter().any(|arg| arg == "--bench");
     let args: Vec<&str> = args.iter().map(String::as_str).filter(|&arg| arg != "--bench").collect();
@@ -43,10 +43,26 @@ pub fn run(budgets: &[Budget], others: Others, judge: impl FnOnce(&[&str]) -> Ex
                 eprintln!("error: there is no workload `{unknown}`; there are {}", known.join(", "));
                 return ExitCode::from(2);
             }
-            return judge(names);
+            let is_named = |budget: &&Budget| names.is_empty() || names.contains(&budget.workload);
+            return judge(&budgets.iter().filter(is_named).collect::<Vec<_>>());
         }
     }
     ExitCode::SUCCESS
+}
+
+/// What `tool` writes to a file about a run of this program with `n` operations. `file_is` says how the tool is told its file.
+pub fn watched(tool: &mut Command, file_is: &str, workload: &str, n: u64) -> String {
+    let file = env::temp_dir().join(format!("spinpark-costs-{}-{workload}-{n}", std::process::id()));
+    let done = tool
+        .arg(format!("{file_is}{}", file.display()))
+        .arg(env::current_exe().expect("this program"))
+        .args(["--play", workload, &n.to_string(), "on"])
+        .output()
+        .expect("the tool can be started");
+    assert!(done.status.success(), "{workload}, {tool:?}: {}", String::from_utf8_lossy(&done.stderr));
+    let text = std::fs::read_to_string(&file).expect("what the tool has written");
+    std::fs::remove_file(&file).expect("it is there");
+    text
 }
 
 /// Plays `n` operations of a workload on one P. `preempts`: with preemption.

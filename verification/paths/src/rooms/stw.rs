@@ -83,7 +83,7 @@ impl World {
         if self.left.get() == 0 { "so is every P" } else { "another is not" }
     }
 
-    /// Who is to be woken is noted under the lock, and woken after it.
+    /// A stopper that is to be woken is noted under the lock, and woken after it.
     fn wakes(&self, noted: Option<Arc<Parker>>, first: &Arc<Parker>) {
         match noted {
             None => (),

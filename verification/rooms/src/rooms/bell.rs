@@ -186,6 +186,26 @@ impl<H: RoomHost> OnHost<H> {
         assert!(self.has_other || !self.bells.is_any(), "none is listed, and one is counted");
         waited
     }
+
+    /// What does not wait.
+    fn calls(&self, op: Op) -> Answer {
+        match op {
+            Op::Ring => self.bell.ring(),
+            Op::LookAgain => self.bell.look_again(),
+            Op::Close => self.bells.close(),
+            Op::AllLookAgain => self.bells.all_look_again(),
+            Op::ComeAndGo => {
+                let bell = Arc::new(Bell::counted_by(Counter(Counted::new())));
+                self.bells.enter(Arc::clone(&bell));
+                self.bells.leave(&bell);
+                assert!(Arc::strong_count(&bell) == 1, "a bell was struck off, and is listed still");
+            }
+            // Relaxed: what a ring does is done when it returns. One may go before it comes.
+            Op::IsCounted => return Answer::Counted(self.counted.count.load(Relaxed) as i64 > 0),
+            Op::Wait | Op::WaitInTask | Op::GiveUp | Op::GiveUpLater => unreachable!("it waits"),
+        }
+        Answer::Done
+    }
 }
 
 impl<H: RoomHost> Real<RungBells, H> for OnHost<H> {
@@ -209,42 +229,7 @@ impl<H: RoomHost> Real<RungBells, H> for OnHost<H> {
             Op::Wait => self.bell.wait(|| Ok::<_, ()>(Sleep(Some(values.value())))),
             Op::WaitInTask => self.wait_in_task(values),
             Op::GiveUp | Op::GiveUpLater => self.bell.wait_by(in_vain, |_, ()| ()),
-            Op::IsCounted => {
-                // Relaxed: what a ring does is done when it returns. One may go before it comes.
-                let count = self.counted.count.load(Relaxed) as i64;
-                return Begun::Over(Answer::Counted(count > 0));
-            }
-            Op::Ring => {
-                return Begun::Over({
-                    self.bell.ring();
-                    Answer::Done
-                });
-            }
-            Op::LookAgain => {
-                return Begun::Over({
-                    self.bell.look_again();
-                    Answer::Done
-                });
-            }
-            Op::Close => {
-                return Begun::Over({
-                    self.bells.close();
-                    Answer::Done
-                });
-            }
-            Op::AllLookAgain => {
-                return Begun::Over({
-                    self.bells.all_look_again();
-                    Answer::Done
-                });
-            }
-            Op::ComeAndGo => {
-                let bell = Arc::new(Bell::counted_by(Counter(Counted::new())));
-                self.bells.enter(Arc::clone(&bell));
-                self.bells.leave(&bell);
-                assert!(Arc::strong_count(&bell) == 1, "a bell was struck off, and is listed still");
-                return Begun::Over(Answer::Done);
-            }
+            _ => return Begun::Over(self.calls(op)),
         };
         Begun::Over(if waited.is_ok() { Answer::Rang } else { Answer::GaveUp })
     }

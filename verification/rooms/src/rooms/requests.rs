@@ -314,7 +314,7 @@ impl Spec<Served> for Asked {
         Asked { all: BTreeMap::new(), queue: VecDeque::new(), put, taken: VecDeque::new(), lost: None, over: None }
     }
 
-    /// Who asks puts its request there, and then sleeps. A server takes one after the other; one that ends over a request has taken it
+    /// An asker puts its request there, and then sleeps. A server takes one after the other; one that ends over a request has taken it
     /// before.
     fn step_before(&self, me: CallId, does: Does<Op>, _: Option<&Answer>) -> Option<Self> {
         let mut next = self.clone();
