@@ -154,10 +154,12 @@ mod a_number_that_is_not_allowed {
     }
 
     #[test]
-    fn of_steal_passes_is_zero() {
-        let (error, text) = refusal(Runtime::builder().steal_passes(0));
-        assert_eq!(error, BuildError::Config(ConfigError::StealPasses));
-        assert!(text.contains("1 or more"), "{text}");
+    fn of_steal_passes_is_out_of_range() {
+        for passes in [0, 65, u32::MAX] {
+            let (error, text) = refusal(Runtime::builder().steal_passes(passes));
+            assert_eq!(error, BuildError::Config(ConfigError::StealPasses(passes)));
+            assert!(text.contains("1 to 64"), "{text}");
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ fn good() -> impl Strategy<Value = Config> {
         prop_oneof![Just(SearchOrder::StealFirst), Just(SearchOrder::GlobalFirst)],
         any::<u32>(),
         any::<u32>(),
-        1..=u32::MAX,
+        1..=Config::MAX_STEAL_PASSES,
         up_to(Config::MAX_MS),
         // None at all, or fewer than there are: that is no promise to have less.
         (
@@ -114,7 +114,9 @@ mod every_bad_number_is_refused_by_name_and_range {
             prop::option::of(bad_ring().prop_map(|n| ConfigError::Ring(BadCapacity(n)))),
             prop::option::of(out_of(Config::MAX_PROCS).prop_map(ConfigError::Procs)),
             prop::option::of((Config::MAX_PROCS + 1..=usize::MAX).prop_map(ConfigError::MaxProcs)),
-            prop::option::of(Just(ConfigError::StealPasses)),
+            prop::option::of(
+                prop_oneof![Just(0), Config::MAX_STEAL_PASSES + 1..=u32::MAX].prop_map(ConfigError::StealPasses),
+            ),
             prop::option::of(out_of(Config::MAX_MS).prop_map(ConfigError::MaxMs)),
             prop::option::of((Config::MAX_MS + 1..=usize::MAX).prop_map(ConfigError::MaxDetached)),
             prop::option::of((0..SHORTEST).prop_map(ConfigError::Slice)),
@@ -127,7 +129,7 @@ mod every_bad_number_is_refused_by_name_and_range {
                     ConfigError::Ring(BadCapacity(n)) => config.ring = n,
                     ConfigError::Procs(n) => config.procs = n,
                     ConfigError::MaxProcs(n) => config.max_procs = n,
-                    ConfigError::StealPasses => config.steal_passes = 0,
+                    ConfigError::StealPasses(n) => config.steal_passes = n,
                     ConfigError::MaxMs(n) => config.max_ms = n,
                     ConfigError::MaxDetached(n) => config.max_detached = n,
                     ConfigError::Slice(n) => config.slice = n,
@@ -143,7 +145,7 @@ mod every_bad_number_is_refused_by_name_and_range {
             ConfigError::Ring(BadCapacity(n)) => ("ring", n, "a power of two from 2 to 65536"),
             ConfigError::Procs(n) => ("procs", n, "1 to 4096"),
             ConfigError::MaxProcs(n) => ("max_procs", n, "4096 at most"),
-            ConfigError::StealPasses => ("steal_passes", 0, "1 or more"),
+            ConfigError::StealPasses(n) => ("steal_passes", n as usize, "1 to 64"),
             ConfigError::MaxMs(n) => ("max_ms", n, "1 to 65536"),
             ConfigError::MaxDetached(n) => ("max_detached", n, "65536 at most"),
             ConfigError::Slice(n) => ("slice", n as usize, "20000 ns or more"),
@@ -168,7 +170,7 @@ mod every_bad_number_is_refused_by_name_and_range {
                         ConfigError::Ring(_) => "the ring was bad",
                         ConfigError::Procs(_) => "procs was bad",
                         ConfigError::MaxProcs(_) => "max_procs was bad",
-                        ConfigError::StealPasses => "steal_passes was bad",
+                        ConfigError::StealPasses(_) => "steal_passes was bad",
                         _ => "max_ms was bad",
                     });
                     seen.note_if(errors.len() > 1, "several were bad");

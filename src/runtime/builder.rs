@@ -170,7 +170,7 @@ impl Builder {
         self
     }
 
-    /// How often a thread without work goes round the other Ps before it gives up: 1 or more. The last time it takes
+    /// How often a thread without work goes round the other Ps before it gives up: 1 to 64 times. The last time it takes
     /// what is to run next there, too. Default 4, as Go's.
     pub fn steal_passes(mut self, n: u32) -> Self {
         self.config.steal_passes = n;

@@ -29,7 +29,7 @@ pub struct Config {
     /// K: at most this many dispatches in a row come from `runnext` while the ring holds a G. Default 16; 0: what a G readies
     /// goes behind the ring's.
     pub inherit_at_most: u32,
-    /// How often to scan the other Ps before giving up; the last pass takes their `runnext` too. Default 4, as
+    /// How often to scan the other Ps before giving up, 64 times at most; the last pass takes their `runnext` too. Default 4, as
     /// Go's.
     pub steal_passes: u32,
     /// An M that has run out of Gs does not start to spin beside so many others, even if they are fewer than half of the busy Ps,
@@ -62,6 +62,8 @@ impl Config {
     pub const MAX_PROCS: usize = 4096;
     /// The largest number of Ms.
     pub const MAX_MS: usize = 1 << 16;
+    /// The most passes of a thief, which no M can be called away from.
+    pub const MAX_STEAL_PASSES: u32 = 64;
 
     /// For how many Ps there is a place: `max_procs`, or `procs` if that is more.
     ///
@@ -93,8 +95,8 @@ impl Config {
         if self.max_procs > Self::MAX_PROCS {
             return Err(ConfigError::MaxProcs(self.max_procs));
         }
-        if self.steal_passes == 0 {
-            return Err(ConfigError::StealPasses);
+        if !(1..=Self::MAX_STEAL_PASSES).contains(&self.steal_passes) {
+            return Err(ConfigError::StealPasses(self.steal_passes));
         }
         if !(1..=Self::MAX_MS).contains(&self.max_ms) {
             return Err(ConfigError::MaxMs(self.max_ms));
@@ -155,8 +157,8 @@ pub enum ConfigError {
     Ring(BadCapacity),
     /// The source of this index shows another waker than the one it was made from.
     Waker(usize),
-    /// There is no pass, so nothing would ever be stolen.
-    StealPasses,
+    /// The number of passes is out of range: with none nothing would ever be stolen.
+    StealPasses(u32),
     /// The largest number of Ms is out of range.
     MaxMs(usize),
     /// The largest number of detached Ms is out of range.
@@ -181,7 +183,7 @@ impl fmt::Display for ConfigError {
                 "source {index} shows another scheduler's waker: keep the one it was made from, and wake it when there \
                  is work, or that is missed"
             ),
-            ConfigError::StealPasses => f.write_str("steal_passes is 0: give 1 or more, or nothing is ever stolen"),
+            ConfigError::StealPasses(n) => write!(f, "steal_passes is {n}: give 1 to {}", Config::MAX_STEAL_PASSES),
             ConfigError::MaxMs(n) => write!(f, "max_ms is {n}: give 1 to {}", Config::MAX_MS),
             ConfigError::MaxDetached(n) => write!(f, "max_detached is {n}: give {} at most", Config::MAX_MS),
             ConfigError::Slice(n) => write!(f, "slice is {n} ns: give {SHORTEST} ns or more"),
