@@ -143,8 +143,7 @@ impl<H: ModelHost> Embedder<H> {
 
 impl<H: ModelHost> Observer for Embedder<H> {
     fn event(&self, event: Event<'_>) {
-        // Not the order of events (invariant 46), which models check: docs/reference/caveats.md says why.
-        self.check(|checker| Fact::of(&event).map_or(Ok(()), |fact| checker.tell(fact)));
+        self.check(|checker| checker.hear(&event));
         match event {
             Event::Found { from, .. } => self.reached(found_in(from)),
             Event::Slept { sleeping, alive, .. } if sleeping == alive || H::IS_REAL => self.all_asleep.unpark(),

@@ -79,7 +79,7 @@ fn that_drops_its_worker_is_lost() {
         Sched::<Os>::new(Config { procs: 1, ..Config::default() }, (), forgetful).expect("the numbers are good");
     sched.submit(g(1)).expect("it is open");
     lost(&sched);
-    assert_eq!(close(sched), []);
+    assert!(close(sched).is_empty());
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn that_catches_panics_is_not_lost() {
     spawn(&sched, move || sender.send(()).expect("it waits"));
     results.recv().expect("the M runs on");
     assert_eq!(sched.lost(), 0);
-    assert_eq!(close(sched), []);
+    assert!(close(sched).is_empty());
 }
 
 /// An M whose life is `live`, and which is given one G: lost, and the next G comes back.
@@ -143,5 +143,5 @@ fn that_ends_as_it_should_is_not_lost_whatever_its_number_does_meanwhile() {
         assert_eq!(ran.recv_timeout(Duration::from_secs(10)), Ok(n), "the next M has the number of the last");
     }
     assert_eq!(sched.lost(), 0);
-    assert_eq!(close(sched), []);
+    assert!(close(sched).is_empty());
 }

@@ -1,4 +1,4 @@
-//! Mutants that no model kills, before the property tests of `proptests`, built on the mutated kernel.
+//! Mutants that no model kills, before the property tests of `proptests` and the kernel's own, built on the mutated kernel.
 
 use crate::Stop;
 use spinpark_verification::record::{Fate, MutantRecord};
@@ -16,6 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Which tests are about a file whose name is another than theirs.
 const OF_FILES: [(&str, &str); 6] =
     [("g", "words"), ("m", "words"), ("p", "turn"), ("runnext", "local"), ("token", "evidence"), ("wanted", "words")];
+
+/// Those that are about no file in particular: what an operation may touch, whose worker it takes, and what is left of an M that is lost.
+const OF_EVERY_FILE: [&str; 3] = ["costs::", "identity::", "lost::"];
 
 /// Builds the tests on the mutated kernel. Their program.
 pub(crate) fn build(manifest: &Path, target: &Path) -> Result<PathBuf, Stop> {
@@ -36,7 +39,7 @@ pub(crate) fn ask(program: &Path, step: u32, record: &mut MutantRecord) -> Resul
     let clock = Instant::now();
     let own = OF_FILES.iter().find(|(file, _)| *file == record.room).map_or(record.room.as_str(), |(_, tests)| tests);
     let mut command = Command::new(program);
-    command.args(["--test-threads", "1", &format!("{own}::"), "costs::"]).env(VARIABLE, step.to_string());
+    command.args(["--test-threads", "1", &format!("{own}::")]).args(OF_EVERY_FILE).env(VARIABLE, step.to_string());
     command.env("RUST_BACKTRACE", "0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| format!("cannot start {}: {error}", program.display()))?;
     let said = listen(&mut child);

@@ -7,8 +7,8 @@
 //!   Fact, from the embedder ──► facts
 //! ```
 //!
-//! Models check the order ([`EventChecker`](order::EventChecker)); a [`Checker`] can check both. The property tests of
-//! the whole scheduler give it facts only: docs/reference/caveats.md says why. [`tally`] counts what came of an exploration.
+//! Models check the order ([`EventChecker`](order::EventChecker)); a [`Checker`], which random programs of the whole scheduler are
+//! played before, checks both. [`tally`] counts what came of an exploration.
 
 pub mod facts;
 pub mod invariants;

@@ -107,6 +107,18 @@ impl Thread {
         must(matches!(self.hands, Hands::Has(mine) | Hands::Back(mine) if mine == p), "the M has not this P")
     }
 
+    /// It goes on with its P. If it was away, and has not come back with its G, that was queued: which G?
+    fn goes_on(&mut self) -> Option<u64> {
+        matches!(self.hands, Hands::Back(_)).then(|| self.runs.take()).flatten()
+    }
+
+    /// It has no P any more. Which G was queued?
+    fn gives_up(&mut self) -> Option<u64> {
+        let queued = self.goes_on();
+        self.hands = Hands::Empty;
+        queued
+    }
+
     fn awake(&self) -> Result<(), Wrong> {
         must(self.lives, "the M does not live")?;
         must(!self.sleeps && !self.polls, "the M sleeps")
@@ -181,9 +193,8 @@ impl Order {
     /// No M has this P any more.
     fn releasep(&mut self, p: u32) {
         self.retaken.remove(&p);
-        for thread in self.threads.values_mut().filter(|thread| thread.has(p).is_ok()) {
-            thread.hands = Hands::Empty;
-        }
+        let owners = self.threads.values_mut().filter(|thread| thread.has(p).is_ok());
+        self.queued.extend(owners.filter_map(Thread::gives_up));
     }
 
     fn of_an_m(&mut self, event: &Event<'_>) -> Result<(), Wrong> {
@@ -207,12 +218,15 @@ impl Order {
             | Event::Exited { m } => m.0,
             _ => return Ok(()),
         };
-        if let Event::Found { g, from, next, .. } = event
-            && g.bound().is_none()
-        {
-            self.find(m, g.id(), *from)?;
-            let was_next = self.next.remove(&g.id());
-            must(was_next || !next, "the G was not queued to run next")?;
+        match event {
+            Event::Found { g, from, next, .. } if g.bound().is_none() => {
+                self.find(m, g.id(), *from)?;
+                let was_next = self.next.remove(&g.id());
+                must(was_next || !next, "the G was not queued to run next")?;
+            }
+            // It hands its P on to the M of that G.
+            Event::Found { .. } => self.queued.extend(self.threads.entry(m).or_default().goes_on()),
+            _ => (),
         }
         if let Event::Got { p, .. } | Event::Returned { p, .. } = event {
             self.retaken.remove(&p.0);
@@ -246,7 +260,7 @@ impl Order {
             }
             Event::Left { p, .. } | Event::Idled { p, .. } => {
                 thread.has(p.0)?;
-                thread.hands = Hands::Empty;
+                self.queued.extend(thread.gives_up());
                 Ok(())
             }
             Event::Entered { p, .. } => {
@@ -295,9 +309,8 @@ impl Order {
     fn find(&mut self, m: u32, g: u64, from: Source) -> Result<(), Wrong> {
         let was_queued = self.queued.remove(&g);
         let finder = self.threads.entry(m).or_default();
-        if matches!(finder.hands, Hands::Back(_)) && finder.runs != Some(g) {
-            // It was away, has not come back with its G, and looks for another: its own was queued.
-            self.queued.extend(finder.runs.take());
+        if finder.runs != Some(g) {
+            self.queued.extend(finder.goes_on());
         }
         let is_left = |thread: &Thread| thread.runs == Some(g) && !matches!(thread.hands, Hands::Has(_));
         let was_left = self.threads.values().any(is_left);
@@ -312,9 +325,12 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::EventChecker;
+    use spinpark_kernel::protocol::sources::Source;
     use spinpark_kernel::sched::observer::Event;
+    use spinpark_kernel::types::g::G;
     use spinpark_kernel::types::m::MId;
     use spinpark_kernel::types::p::PId;
+    use std::num::NonZeroU64;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     const M: MId = MId(0);
@@ -331,6 +347,20 @@ mod tests {
         assert!(!ends_badly(&[start, got, Event::Idled { m: M, p: P }, got]));
         assert!(ends_badly(&[start, got, got]));
         assert!(ends_badly(&[got]));
+    }
+
+    #[test]
+    fn an_m_that_gives_up_the_p_that_it_was_sent_had_queued_the_g_of_its_call() {
+        let g = G::from_raw(NonZeroU64::MIN);
+        let (start, got) = (Event::Starting { m: M }, Event::Got { m: M, p: P });
+        let finds = |from| Event::Found { m: M, p: P, g: &g, from, next: false };
+        let runs = [start, got, finds(Source::Extra)];
+        let sent = [Event::Entered { m: M, p: P, blocks: false }, got];
+        for gives_up in [Event::Left { m: M, p: P, waits: false }, Event::Held { p: P }] {
+            let after = [gives_up, got, finds(Source::Global)];
+            assert!(!ends_badly(&[&runs[..], &sent, &after].concat()));
+            assert!(ends_badly(&[&runs[..], &after].concat()), "it makes no call");
+        }
     }
 
     #[test]

@@ -10,8 +10,9 @@ use crate::harness::common::any_of;
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, OnAny, sampled, sc};
 use crate::spec::What::{
-    Arrive, Await, Block, Calm, Close, End, Enter, ExitBound, Expect, ForEachP, GoOn, Interrupt, Next, NextLocal, Park,
-    Ready, ReadyBound, Refuse, Report, Resize, Start, StartMonitor, Stop, Submit, Tick, Timer, Yield, YieldBound,
+    Arrive, Await, Block, Calm, Close, End, Enter, ExitBound, Expect, ForEachP, GoOn, Interrupt, Next, NextLocal,
+    NextTurn, Park, Ready, ReadyBound, Refuse, Report, Resize, Start, StartMonitor, Stop, Submit, Tick, Timer, Yield,
+    YieldBound,
 };
 use crate::spec::{self, Kernel, Model as Lists, Move, Numbers, Theme, What, Who};
 use spinpark_kernel::protocol::locked::Wake;
@@ -168,6 +169,9 @@ beginnings! {
     a_last_hope: "a G waits for others of the same scheduler, and only a source may still bring one",
         reaches "a deadlock was told", invariants [1, 2, 4, 12, 13, 19, 30, 31, 32, 33, 34],
         SMALL [Submit, GoOn(M0), Expect(true), GoOn(M1), Park(0, Wake::Inside)];
+    a_p_that_is_stuck: "an M has looked at the other P, which holds more Gs than its own and has not dispatched since",
+        reaches "a P was relieved that dispatches nothing", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        WIDER [Submit, GoOn(M0), Submit, GoOn(M1), Ready(1), Ready(1), Ready(1), Ready(1), Ready(0), Ready(0), NextTurn(0)];
     a_late_wake: "a G was readied, and ended with its M before it waited; another runs on an M of the same number",
         reaches "who waited got an idle P", invariants [1, 2, 4, 30, 31, 34],
         SMALL [Submit, GoOn(M0), ReadyBound(0), End(0), Submit, GoOn(M0)];

@@ -1,5 +1,5 @@
-//! The property tests that need nothing but the kernel, in one program: `cargo verify mutants` puts what no model kills before
-//! those of its room.
+//! The property tests that need nothing but the kernel, and the kernel's own tests, in one program: `cargo verify mutants` puts
+//! what no model kills before those of its room, and before those of what each call refuses and of an M that is lost.
 #![allow(unused)]
 
 #[path = "../../../../proptests/tests/config.rs"]
@@ -12,8 +12,12 @@ mod deadlock;
 mod evidence;
 #[path = "../../../../proptests/tests/globq.rs"]
 mod globq;
+#[path = "../../../../src/kernel/tests/identity.rs"]
+mod identity;
 #[path = "../../../../proptests/tests/local.rs"]
 mod local;
+#[path = "../../../../src/kernel/tests/lost.rs"]
+mod lost;
 #[path = "../../../../proptests/tests/netpoll.rs"]
 mod netpoll;
 #[path = "../../../../proptests/tests/random_order.rs"]
