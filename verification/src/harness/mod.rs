@@ -11,8 +11,6 @@ pub mod goroutine;
 pub mod handoff;
 pub mod locked;
 pub mod netpoll;
-pub mod owned_task;
-pub mod owned_tasks;
 pub mod queues;
 pub mod readiness;
 pub mod role;

@@ -16,7 +16,6 @@ pub mod moments;
 pub mod monitor;
 pub mod monitor_beside;
 pub mod netpoll;
-pub mod owned_tasks;
 pub mod pairs;
 pub mod poll;
 pub mod poller;
@@ -88,7 +87,6 @@ pub static MODELS: &[&[Model]] = &[
     rouses::MODELS,
     rooms::TASK,
     rooms::TIMERS,
-    owned_tasks::MODELS,
     timer_queue::MODELS,
     readiness::MODELS,
     drained::MODELS,
@@ -108,6 +106,7 @@ pub static MODELS: &[&[Model]] = &[
     rooms::NOTIFY,
     rooms::ONESHOT,
     rooms::OPERATION,
+    rooms::OWNED_TASKS,
     rooms::PARKER,
     rooms::PERMITS,
     rooms::REQUESTS,
@@ -141,7 +140,6 @@ pub static MUTANTS: &[&[Mutant]] = &[
     monitor::MUTANTS,
     rooms::TASK_MUTANTS,
     rooms::SLEEP_MUTANTS,
-    owned_tasks::MUTANTS,
     timer_queue::MUTANTS,
     readiness::MUTANTS,
     drained::MUTANTS,

@@ -107,6 +107,9 @@ pub const NOTIFY: &[Model] = models!("notify", rooms::notify::Notifies, invarian
 pub const ONESHOT: &[Model] = models!("oneshot", rooms::oneshot::Oneshots, invariants: [113, 114], two_ends);
 /// Operations that the system completes.
 pub const OPERATION: &[Model] = models!("operation", rooms::operation::Operations, invariants: [120], two_ends);
+/// The tasks of a runtime that is shut down.
+pub const OWNED_TASKS: &[Model] = models!("owned_tasks", rooms::owned_tasks::OwnedTasks, invariants: [53, 54, 56, 57, 123],
+    of_three: ["a_shutdown_beside_two" => 7, "four_in_a_row" => 8]);
 /// How a thread sleeps.
 pub const PARKER: &[Model] = models!("parker", rooms::parker::Parkers, invariants: [70, 71, 72], focuses: []);
 /// Slots of a channel that are held.

@@ -14,7 +14,7 @@
 //! step 3. No M is left when the list is looked at: nothing comes on it any more, and what comes off it is what this thread ends.
 //! The rights to a task's future, which decide which thread ends it, are [`task`](crate::task)'s.
 //!
-//! Checked by: verification/src/models/owned_tasks.rs
+//! Checked by: verification/rooms/src/rooms/owned_tasks.rs
 
 use crate::host::{Host, Lock};
 use alloc::boxed::Box;

@@ -14,6 +14,7 @@ pub mod local;
 pub mod notify;
 pub mod oneshot;
 pub mod operation;
+pub mod owned_tasks;
 pub mod parker;
 pub mod permits;
 pub mod requests;
@@ -43,6 +44,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<notify::Notifies>(),
     Declared::of::<oneshot::Oneshots>(),
     Declared::of::<operation::Operations>(),
+    Declared::of::<owned_tasks::OwnedTasks>(),
     Declared::of::<parker::Parkers>(),
     Declared::of::<permits::Permits>(),
     Declared::of::<requests::Served>(),
