@@ -17,8 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const OF_FILES: [(&str, &str); 6] =
     [("g", "words"), ("m", "words"), ("p", "turn"), ("runnext", "local"), ("token", "evidence"), ("wanted", "words")];
 
-/// Those that are about no file in particular: what an operation may touch, whose worker it takes, and what is left of an M that is lost.
-const OF_EVERY_FILE: [&str; 3] = ["costs::", "identity::", "lost::"];
+/// Those that are about no file in particular: what an operation may touch, and the kernel's own.
+const OF_EVERY_FILE: [&str; 4] = ["costs::", "at_rest::", "identity::", "lost::"];
 
 /// Builds the tests on the mutated kernel. Their program.
 pub(crate) fn build(manifest: &Path, target: &Path) -> Result<PathBuf, Stop> {

@@ -235,15 +235,14 @@ impl Model {
     pub(super) fn check_dead(&mut self) {
         self.is_hidden = false;
         let inside = self.inside();
-        let idle = self.idle.len() == self.procs && self.alive == self.sleeping.len() + inside;
-        if self.is_closed || inside == 0 || !idle {
+        if self.is_closed || !self.all_wait() {
             return;
         }
         let expects = self.expects || self.elsewhere.is_expecting();
         let has_work = !self.global.is_empty() || expects || !self.arrived.is_empty();
         let why = match has_work {
             false => Woken::Deadlock,
-            true if self.sleeping.is_empty() && !self.may_start() => Woken::NoThread,
+            true if self.lacks_ms() => Woken::NoThread,
             true => return,
         };
         let mut theirs = self.waiting.iter().filter(|(_, wake)| *wake == Wake::Inside).map(|(m, _)| *m);
@@ -259,6 +258,21 @@ impl Model {
             self.events.push(Ev::Deadlock(m, why));
             self.send_for(m);
         }
+    }
+
+    /// Does each M sleep, or wait with its G for the others?
+    fn all_wait(&self) -> bool {
+        let inside = self.inside();
+        inside > 0 && self.idle.len() == self.procs && self.alive == self.sleeping.len() + inside
+    }
+
+    fn lacks_ms(&self) -> bool {
+        self.sleeping.is_empty() && !self.may_start()
+    }
+
+    /// Does a G wait for ever, but for what a source has or expects?
+    pub(super) fn is_dead(&self) -> bool {
+        self.all_wait() && (self.global.is_empty() || self.lacks_ms())
     }
 
     /// `m` has nothing to do.

@@ -177,7 +177,10 @@ impl Kernel {
             }
             What::ExpectSilently(expects) => self.witness.book().expects = expects,
             What::ReadyBound(m) => self.sched.ready_bound(MId(m as u32)),
-            What::LookForDeadlock => _ = self.sched.look_for_deadlock(),
+            What::LookForDeadlock => {
+                let is_dead = self.sched.look_for_deadlock();
+                self.witness.note(Ev::IsDead(is_dead));
+            }
             What::Begin => {
                 let began = self.sched.start().is_ok();
                 self.witness.note(Ev::Began(began));

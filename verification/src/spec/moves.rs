@@ -293,6 +293,8 @@ pub enum Ev {
     Began(bool),
     /// Did the monitor's tick retake a P?
     Ticked(bool),
+    /// A caller is told whether a G waits for ever.
+    IsDead(bool),
     /// The G was not taken: the scheduler is closed.
     TurnedAway(u64),
     /// A G that was left when the scheduler was closed.

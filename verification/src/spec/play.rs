@@ -103,6 +103,7 @@ impl Model {
             What::Begin => self.begin(),
             What::LookForDeadlock => {
                 self.check_dead();
+                self.events.push(Ev::IsDead(self.is_dead()));
                 self.unlock();
             }
             other => unreachable!("{other:?} does not come from outside"),

@@ -1,7 +1,9 @@
 //! The property tests that need nothing but the kernel, and the kernel's own tests, in one program: `cargo verify mutants` puts
-//! what no model kills before those of its room, and before those of what each call refuses and of an M that is lost.
+//! what no model kills before those of its room, and before the kernel's.
 #![allow(unused)]
 
+#[path = "../../../../src/kernel/tests/at_rest.rs"]
+mod at_rest;
 #[path = "../../../../proptests/tests/config.rs"]
 mod config;
 #[path = "../../../../proptests/tests/costs.rs"]
