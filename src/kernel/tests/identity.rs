@@ -101,6 +101,18 @@ fn exitsyscall_takes_none_from_elsewhere() {
 
 #[test]
 #[should_panic(expected = "this Worker belongs to another scheduler")]
+fn interrupt_takes_no_foreign_worker() {
+    meet(|other, sched, worker| back(sched, other.interrupt(worker)));
+}
+
+#[test]
+#[should_panic(expected = "this Away belongs to another scheduler")]
+fn try_reattach_takes_none_from_elsewhere() {
+    meet(|other, sched, worker| other.try_reattach(sched.interrupt(worker)).unwrap_or_else(|away| back(sched, away)));
+}
+
+#[test]
+#[should_panic(expected = "this Worker belongs to another scheduler")]
 fn stop_the_world_takes_no_foreign_worker() {
     meet(|other, sched, worker| {
         let stopped = other.stop_the_world(Some(worker));

@@ -4,6 +4,8 @@
 
 include!("pool.in");
 
+use spinpark_kernel::sched::observer::{Event, Observer};
+
 /// A life that lets panics out.
 fn careless(sched: &Arc<Sched<Os>>, mut worker: Worker) {
     while let Some((mine, g)) = sched.next(worker) {
@@ -124,6 +126,59 @@ fn that_enters_a_system_call_and_returns_is_lost() {
         let (worker, _) = sched.next(worker).expect("there is a G");
         std::mem::forget(sched.entersyscallblock(worker));
     });
+}
+
+#[test]
+fn that_panics_after_another_of_its_number_has_ended_is_lost_and_reported_once() {
+    #[derive(Default)]
+    struct Lost(AtomicU64);
+
+    impl Observer for Lost {
+        fn event(&self, event: Event<'_>) {
+            self.0.fetch_add(u64::from(matches!(event, Event::Lost { .. })), Ordering::SeqCst);
+        }
+    }
+    let (sender, ran) = mpsc::channel();
+    let live = move |sched: &Arc<Sched<Os, Lost>>, worker| {
+        let Some((worker, g)) = sched.next(worker) else { return };
+        let n = g.into_raw().get();
+        sender.send(n).expect("it waits");
+        assert!(n == 1, "the second M panics");
+        sched.end(worker);
+    };
+    let config = Config { procs: 1, max_ms: 1, ..Config::default() };
+    let sched = Sched::<Os, Lost>::new(config, Lost::default(), live).expect("the numbers are good");
+    for n in [1, 2] {
+        sched.submit(g(n)).expect("it is open");
+        assert_eq!(ran.recv_timeout(Duration::from_secs(10)), Ok(n));
+    }
+    let end = Instant::now() + Duration::from_secs(10);
+    while sched.lost() == 0 {
+        assert!(Instant::now() < end, "the second M is lost, whose number the first had");
+        thread::yield_now();
+    }
+    assert_eq!((sched.lost(), sched.observer().0.load(Ordering::SeqCst)), (1, 1));
+    assert!(sched.close().is_empty());
+}
+
+#[test]
+fn while_the_scheduler_is_closed_no_longer_holds_the_close_up() {
+    let (sender, runs) = mpsc::channel();
+    let live = move |sched: &Arc<Sched<Os>>, worker| {
+        let _got = sched.next(worker).expect("there is a G");
+        sender.send(()).expect("it waits");
+        while sched.submit(g(2)).is_ok() {
+            thread::yield_now();
+        }
+        // Until the thread that closes it waits for this M.
+        thread::sleep(Duration::from_millis(50));
+        panic!("it is being closed");
+    };
+    let config = Config { procs: 1, max_ms: 1, ..Config::default() };
+    let sched = Sched::<Os>::new(config, (), live).expect("the numbers are good");
+    sched.submit(g(1)).expect("it is open");
+    runs.recv_timeout(Duration::from_secs(10)).expect("G 1 runs");
+    assert!(close(sched).iter().all(|&n| n == 2));
 }
 
 #[test]

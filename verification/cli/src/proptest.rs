@@ -17,8 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const OF_FILES: [(&str, &str); 6] =
     [("g", "words"), ("m", "words"), ("p", "turn"), ("runnext", "local"), ("token", "evidence"), ("wanted", "words")];
 
-/// Those that are about no file in particular: what an operation may touch, and the kernel's own.
-const OF_EVERY_FILE: [&str; 4] = ["costs::", "at_rest::", "identity::", "lost::"];
+/// Those that are about no file in particular: what an operation may touch, the kernel's own, and the whole scheduler beside lists.
+const OF_EVERY_FILE: [&str; 5] = ["costs::", "at_rest::", "identity::", "lost::", "the_scheduler::"];
 
 /// Builds the tests on the mutated kernel. Their program.
 pub(crate) fn build(manifest: &Path, target: &Path) -> Result<PathBuf, Stop> {

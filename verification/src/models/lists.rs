@@ -181,6 +181,9 @@ beginnings! {
     a_deep_sleep_of_all: "an M sleeps, and so does the monitor, while the world is stopped",
         reaches "a monitor that slept deeply was woken", invariants [1, 2, 30, 31, 34],
         ELSEWHERE [Submit, GoOn(M0), StartMonitor, GoOn(Who::Monitor), Stop(OUT), Next(0), GoOn(OUT), Calm];
+    a_stop_that_waits: "a thread waits for the G that runs to stop the world, and the monitor is awake",
+        reaches "one stood in line", invariants [1, 2, 16, 30, 31, 34],
+        ELSEWHERE [Submit, GoOn(M0), StartMonitor, GoOn(Who::Monitor), Stop(OUT)];
     a_timer: "an M waits in the poller for a timer",
         reaches "a timer was due", invariants [1, 2, 30, 31, 34],
         ELSEWHERE [Submit, GoOn(M0), Timer(None, 20_000), Submit, GoOn(M1), Next(0), Next(1)];

@@ -42,3 +42,14 @@ mod turn;
 mod words;
 #[path = "../../../../proptests/tests/work_source.rs"]
 mod work_source;
+
+/// The test of `proptests/tests/sched_oracle.rs` in short.
+mod the_scheduler {
+    use spinpark_proptests::machine::check;
+    use spinpark_proptests::oracle::sched::Machine;
+
+    #[test]
+    fn answers_as_lists_would() {
+        check::<Machine<0>>(6000, 60);
+    }
+}
