@@ -1,17 +1,17 @@
 //! What wakes a thread that waits for a future: `block_on`, and a join outside of a task.
 //!
 //! **A ring that comes after the bell was taken last ends the wait; the thread sees what was written before it. Once a ring has
-//! returned, the thread does not count as waiting, unless it gives up just then.** A bell may ring for ever after: a late ring costs a
-//! poll.
+//! returned, the thread does not count as waiting.** A bell may ring for ever after: a late ring costs a poll.
 //!
 //! | a waker, in [`ring`](Bell::ring)              | the thread, in [`wait`](Bell::wait)              |
 //! |-----------------------------------------------|--------------------------------------------------|
 //! | 1. the state becomes `Rung`                   | 1. was it `Rung`? polls again                    |
 //! | 2. it was `Waiting`: takes the thread out of the count, says so, and unparks | 2. from `Idle` to `Waiting`; counts itself |
 //! |                                               | 3. asks whether it can end; parks; until it is `Rung`, and it is out |
-//! |                                               | 4. gives up: from `Waiting` to `Idle`; takes itself out |
+//! |                                               | 4. gives up: takes itself out; from `Waiting` to `Idle`, or counts itself again if it was `Rung` |
 //!
-//! Pair `bell`. One exchange decides which of the two takes the thread out of the count. The thread counts itself after its step to
+//! Pair `bell`. One exchange decides which of the two takes the thread out of the count. A thread that gives up is out before that can be
+//! seen: one that rings it, and asks then whether all wait, would find it among them. The thread counts itself after its step to
 //! `Waiting`: a waker that is faster takes it out before it comes in, and it is never counted. It goes on when it is out: one that
 //! waited again before that would be counted twice, once for its waker, and a deadlock told. All steps are read-modify-writes: one that
 //! takes the second of two rings sees what came before either.
@@ -32,7 +32,7 @@ use crate::atomic::{Atomic, Value};
 use crate::host::{Host, Lock, Parker};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// What counts a thread as long as it waits.
 pub trait Counts: Send + Sync {
@@ -127,8 +127,9 @@ impl<H: Host, C: Counts> Bell<H, C> {
     /// Rings. From anywhere, as often as one likes.
     pub fn ring(&self) {
         // Release: `bell`, waker's half: the poll that follows sees what was done before. A thread that does not wait finds it
-        // before it sleeps, so it is not unparked.
-        if self.state.swap(State::Rung, Release) == State::Waiting {
+        // before it sleeps, so it is not unparked. Acquire: `bell`, a thread
+        // that has given up is out of the count.
+        if self.state.swap(State::Rung, AcqRel) == State::Waiting {
             self.counts.leave();
             // Release: `bell`, as above: the thread that goes on is out of the count.
             self.is_out.swap(true, Release);
@@ -192,12 +193,15 @@ impl<H: Host, C: Counts> Bell<H, C> {
         Ok(())
     }
 
-    /// The thread waits no more, unless it has rung meanwhile: then `false`.
+    /// The thread waits no more, unless it has rung meanwhile: then `false`. It is out of the count before that can be seen: a thread that
+    /// rings, and asks then whether all wait, must not find this one among them.
     fn gives_up(&self) -> bool {
-        // Relaxed: `take` reads again what this finds; a thread that gives up has seen nothing.
-        let gives_up = self.state.compare_exchange(State::Waiting, State::Idle, Relaxed, Relaxed).is_ok();
-        if gives_up {
-            self.counts.leave();
+        self.counts.leave();
+        // Release: `bell`, a thread that gives up: a ring that finds that it does not wait finds it out of the count. Relaxed: `take`
+        // reads again what this finds.
+        let gives_up = self.state.compare_exchange(State::Waiting, State::Idle, Release, Relaxed).is_ok();
+        if !gives_up {
+            self.counts.enter(); // the ring takes it out as well
         }
         gives_up
     }

@@ -244,9 +244,18 @@ pub struct Known {
     rings: Vec<CallId>,
     /// Its thread counts as waiting.
     is_waiting: bool,
-    /// The calls that have taken the thread out of the count: rings, and those of its own in which it gave up.
-    takers: Vec<CallId>,
+    /// What has taken the thread out of the count.
+    takers: Vec<Taker>,
     is_closing: bool,
+}
+
+/// What has taken the thread out of the count: when one of these calls has returned it is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Taker {
+    /// A ring.
+    Ring(CallId),
+    /// The thread gave up; and the rings that came after that.
+    Itself(Vec<CallId>),
 }
 
 impl Spec<RungBells> for Known {
@@ -273,23 +282,28 @@ impl Spec<RungBells> for Known {
                 let gives_up = matches!(op, Op::GiveUp | Op::GiveUpLater) || op == Op::WaitInTask && self.is_closing;
                 if gives_up {
                     self.is_waiting = false;
-                    self.takers.push(me);
+                    self.takers.push(Taker::Itself(vec![me]));
                 }
                 return gives_up.then_some(Answer::GaveUp);
             }
             Op::Ring => {
                 self.rings.push(me);
                 if std::mem::take(&mut self.is_waiting) {
-                    self.takers.push(me);
+                    self.takers.push(Taker::Ring(me));
+                } else if let Some(Taker::Itself(calls)) = self.takers.last_mut() {
+                    calls.push(me);
                 }
             }
-            // A thread that is woken counts until the ring has returned, but not to itself; one that gives up until its wait has; one
-            // that begins to wait not yet.
+            // A thread that is woken counts until the ring has returned, but not to itself; one that gives up until its wait has, or a
+            // ring that came after; one that begins to wait not yet.
             Op::IsCounted => {
                 let is_left = self.waiter != Some(me.thread) && !self.takers.is_empty();
                 let is_counted = answer == Some(&Answer::Counted(true)) && (self.is_waiting || is_left);
                 if let (true, false, [taker]) = (is_counted, self.is_waiting, &self.takers[..]) {
-                    effects.misses.push(*taker);
+                    match taker {
+                        Taker::Ring(ring) => effects.misses.push(*ring),
+                        Taker::Itself(calls) => effects.misses.extend(calls),
+                    }
                 }
                 return Some(Answer::Counted(is_counted));
             }
