@@ -172,6 +172,9 @@ beginnings! {
     a_p_that_is_stuck: "an M has looked at the other P, which holds more Gs than its own and has not dispatched since",
         reaches "a P was relieved that dispatches nothing", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
         WIDER [Submit, GoOn(M0), Submit, GoOn(M1), Ready(1), Ready(1), Ready(1), Ready(1), Ready(0), Ready(0), NextTurn(0)];
+    a_p_that_was_relieved: "an M has stolen from the other P, which had not dispatched, at a turn that it asked for",
+        reaches "a P was relieved that dispatches nothing", invariants [1, 2, 4, 12, 13, 30, 31, 32, 33, 34],
+        WIDER [Submit, GoOn(M0), Submit, GoOn(M1), Ready(1), Ready(1), Ready(1), Ready(1), Ready(0), Ready(0), NextTurn(0), NextTurn(0)];
     a_late_wake: "a G was readied, and ended with its M before it waited; another runs on an M of the same number",
         reaches "who waited got an idle P", invariants [1, 2, 4, 30, 31, 34],
         SMALL [Submit, GoOn(M0), ReadyBound(0), End(0), Submit, GoOn(M0)];
