@@ -80,6 +80,7 @@ impl<R: Room> Search<'_, R> {
     fn is_woken(&self, woken: u64, must_be: bool) -> Result<(), &'static str> {
         match (woken, must_be) {
             (0, true) => Err("is over, and was not woken"),
+            (1, false) if R::Spec::WAKES_EARLY => Ok(()),
             (1.., false) if self.judged.wakes_once => Err("was woken for nothing"),
             (2.., _) if self.judged.wakes_once => Err("was woken twice"),
             _ => Ok(()),
@@ -123,12 +124,16 @@ impl<R: Room> Search<'_, R> {
             if call.is_none() {
                 continue;
             }
-            let Some(next) = self.step(spec, id, done) else { continue };
-            done[thread] += 1;
-            if self.go_on(&next, done) {
+            if let Some(next) = self.step(spec, id, done) {
+                done[thread] += 1;
+                if self.go_on(&next, done) {
+                    return true;
+                }
+                done[thread] -= 1;
+            }
+            if spec.guesses(id, does).iter().any(|next| self.go_on(next, done)) {
                 return true;
             }
-            done[thread] -= 1;
         }
         is_over && self.ends(spec, done)
     }

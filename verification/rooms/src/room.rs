@@ -127,6 +127,8 @@ pub trait Spec<R: Room>: Clone + Eq + Hash + 'static {
     const TAKES_ITS_WAKER: bool = true;
     /// Is a waker replaced at once? If not, a wait that is over between the two was not woken.
     const RENEWS_AT_ONCE: bool = true;
+    /// May a wait be served, and woken, by the very poll that then finds it over?
+    const WAKES_EARLY: bool = false;
     /// Before the first call.
     fn new(setup: R::Setup, roles: &[R::Role]) -> Self;
     /// A call; `answer` is what it was answered, where that is known: a guess may be of a moment ago, and then one of several is right.
@@ -143,6 +145,10 @@ pub trait Spec<R: Room>: Clone + Eq + Hash + 'static {
     /// its step is next.
     fn step_before(&self, _me: CallId, _does: Does<R::Op>, _answer: Option<&R::Answer>) -> Option<Self> {
         None
+    }
+    /// Steps that the call may do before its [step](Spec::step), or not: what comes of each. Asked again after each.
+    fn guesses(&self, _me: CallId, _does: Does<R::Op>) -> Vec<Self> {
+        Vec::new()
     }
     /// How many values are in the room, and in waits that were not given up.
     fn held(&self) -> usize {

@@ -111,6 +111,7 @@ pub static MODELS: &[&[Model]] = &[
     rooms::PERMITS,
     rooms::REQUESTS,
     rooms::SCOPE,
+    rooms::SELECT,
     rooms::SEMAPHORE,
     rooms::WAIT_GROUP,
     rooms::WATCH,

@@ -20,6 +20,7 @@ pub mod permits;
 pub mod requests;
 pub mod runq;
 pub mod scope;
+pub mod select;
 pub mod semaphore;
 pub mod task;
 pub mod timers;
@@ -50,6 +51,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<requests::Served>(),
     Declared::of::<runq::RunQueues>(),
     Declared::of::<scope::Scopes>(),
+    Declared::of::<select::Selects>(),
     Declared::of::<semaphore::Semaphores>(),
     Declared::of::<task::Tasks>(),
     Declared::of::<timers::TimerQueues>(),
