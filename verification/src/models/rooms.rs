@@ -211,6 +211,8 @@ pub const SLEEP_MUTANTS: &[Mutant] = crate::mutants! {
         weaken("waits/parker.rs", "pub fn unpark", "swap(NOTIFIED, Release)"), by PARKS => [Rc11];
     "bell-no-release": "a waker rings, Relaxed",
         weaken("waits/bell.rs", "pub fn ring", "swap(State::Rung, AcqRel)"), by RINGS => [Rc11];
+    "bell-gives-up-no-release": "a thread that gives up says Relaxed that it waits no more",
+        weaken("waits/bell.rs", "fn gives_up", "compare_exchange(State::Waiting, State::Idle, Release"), by RINGS => [Rc11];
     "bell-no-acquire": "the thread takes a ring, Relaxed",
         weaken("waits/bell.rs", "fn take", "swap(State::Idle, Acquire)"), by RINGS => [Rc11];
     "bell-out-no-release": "a waker says Relaxed that the thread is out of the count",
