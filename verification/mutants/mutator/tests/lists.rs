@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Of all that compile, so many may be argued: 210 of the kernel's 2,558, 221 of the 1,801 of tasks and waits.
-const ARGUED: usize = 431;
+/// Of all that compile, so many may be argued: 238 of the kernel's 2,558, 221 of the 1,801 of tasks and waits.
+const ARGUED: usize = 459;
 
 /// One argument is about at most so many: what is said of more is true of none in particular.
 const BY_ONE_ARGUMENT: usize = 4;
 
 /// Of the mistakes of two lines, so many: most are changed scopes of locks.
-const ARGUED_PAIRS: usize = 90;
+const ARGUED_PAIRS: usize = 92;
 
 #[derive(Deserialize)]
 struct Survivors {
