@@ -31,8 +31,11 @@ fn close(sched: Arc<Sched<Os>>) -> Vec<u64> {
     gs.into_iter().map(|g| g.into_raw().get()).collect()
 }
 
-fn lost(sched: &Arc<Sched<Os>>) {
+/// Waits until an M is lost: ten seconds, or the test fails.
+fn lost<O: Observer>(sched: &Arc<Sched<Os, O>>) {
+    let end = Instant::now() + Duration::from_secs(10);
     while sched.lost() == 0 {
+        assert!(Instant::now() < end, "no M is lost");
         thread::yield_now();
     }
 }
@@ -135,6 +138,7 @@ fn that_panics_after_another_of_its_number_has_ended_is_lost_and_reported_once()
 
     impl Observer for Lost {
         fn event(&self, event: Event<'_>) {
+            // SeqCst, as its load: no memory of the kernel's.
             self.0.fetch_add(u64::from(matches!(event, Event::Lost { .. })), Ordering::SeqCst);
         }
     }
@@ -152,11 +156,7 @@ fn that_panics_after_another_of_its_number_has_ended_is_lost_and_reported_once()
         sched.submit(g(n)).expect("it is open");
         assert_eq!(ran.recv_timeout(Duration::from_secs(10)), Ok(n));
     }
-    let end = Instant::now() + Duration::from_secs(10);
-    while sched.lost() == 0 {
-        assert!(Instant::now() < end, "the second M is lost, whose number the first had");
-        thread::yield_now();
-    }
+    lost(&sched); // the second, whose number the first had
     assert_eq!((sched.lost(), sched.observer().0.load(Ordering::SeqCst)), (1, 1));
     assert!(sched.close().is_empty());
 }

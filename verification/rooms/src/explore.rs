@@ -2,6 +2,7 @@
 
 use crate::cores;
 use crate::host::{Rc11, RoomHost};
+use crate::plain::of;
 use crate::play;
 use crate::program::{Chosen, Program, Shape, of_focus, of_shape};
 use crate::room::Room;
@@ -10,7 +11,7 @@ use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// What may come of some programs: how many histories there are, and a digest of the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,7 +32,7 @@ static REACHED: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
 /// What was reached in this process since this was asked last.
 pub fn take_reached() -> MayReach {
-    let all = std::mem::take(&mut *REACHED.lock().unwrap_or_else(PoisonError::into_inner));
+    let all = std::mem::take(&mut *of(&REACHED));
     MayReach { histories: all.len(), digest: all.iter().fold(0, |digest, one| digest ^ one) }
 }
 
@@ -42,7 +43,7 @@ pub fn take_reached() -> MayReach {
 pub fn at_end() -> Result<Option<String>, String> {
     let Some((digest, asleep)) = play::judge()? else { return Ok(None) };
     let salted = (digest ^ PROGRAM.get()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    REACHED.lock().unwrap_or_else(PoisonError::into_inner).insert(salted ^ (salted >> 29));
+    of(&REACHED).insert(salted ^ (salted >> 29));
     Ok(Some(format!("{asleep} asleep")))
 }
 

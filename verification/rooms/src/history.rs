@@ -1,10 +1,11 @@
 //! What was called in one execution, and what was answered.
 
 use crate::host::RoomHost;
+use crate::plain::of;
 use crate::room::{Does, Room};
 use crate::values::{call_begins, dropped};
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A call, as it is written down.
 struct Written<R: Room, H: RoomHost> {
@@ -65,7 +66,7 @@ impl<R: Room, H: RoomHost> Log<R, H> {
 
     /// What is written.
     pub fn pages(&self) -> MutexGuard<'_, Vec<Page<R, H>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        of(&self.0)
     }
 
     /// A call of thread `me`.

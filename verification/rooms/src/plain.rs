@@ -3,6 +3,11 @@
 use crate::host::RoomHost;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// What a mutex guards, though a thread may have panicked that held it.
+pub(crate) fn of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Something that a thread has done, between two events of its.
 pub struct Done<H: RoomHost> {
     thread: usize,
@@ -47,7 +52,7 @@ impl<H: RoomHost, T> Plain<H, T> {
     }
 
     fn access(&self, writes: bool) -> MutexGuard<'_, Used<H, T>> {
-        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = of(&self.0);
         // An execution that is cut off unwinds its threads.
         if !std::thread::panicking() {
             let races = |(other, wrote): &(Done<H>, bool)| (writes || *wrote) && !other.is_seen();

@@ -58,7 +58,7 @@ mod is_explained_still {
         failed_once("local", &(0, vec![(1, vec![0, 11]), (2, vec![45]), (1, vec![22, 20])]));
     }
 
-    /// A thread that is told of a deadlock is rung by another, which asks again.
+    /// A deadlock is reported to a thread; the other rings its bell, and asks again.
     #[test]
     fn a_thread_that_gives_up_is_rung_and_does_not_count() {
         failed_once("at_rest", &(0, vec![(0, vec![0]), (1, vec![15, 27, 15])]));

@@ -4,12 +4,13 @@
 //! returned its thread does not count as waiting; a thread that waits in a runtime that is shut down goes on.
 
 use crate::host::RoomHost;
+use crate::plain::of;
 use crate::room::{Begun, CallId, Does, Effects, Real, Room, Spec, Waiting};
 use crate::values::{Maker, Value};
 use kernel::atomic::Atomic;
 use kernel::waits::bell::{Bell, Bells, Counts};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The room.
 #[derive(Debug)]
@@ -127,7 +128,7 @@ impl<H: RoomHost> Counted<H> {
     }
 
     fn coins<R>(&self, f: impl FnOnce(&mut Coins<H>) -> R) -> R {
-        f(&mut self.coins.lock().unwrap_or_else(PoisonError::into_inner))
+        f(&mut of(&self.coins))
     }
 }
 

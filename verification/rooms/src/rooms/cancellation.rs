@@ -4,12 +4,13 @@
 //! token is cancelled, whenever it was made; a thread that sees a token cancelled sees its children cancelled.
 
 use crate::host::RoomHost;
+use crate::plain::of;
 use crate::room::{Begun, CallId, Does, Effects, Real, Room, Spec, WAITS, Wait, Waiting};
 use crate::values::Maker;
 use crate::wakers::{Lends, Wakes};
 use kernel::waits::cancellation::Token;
 use std::mem::ManuallyDrop;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::task::Poll;
 
 /// The room.
@@ -115,7 +116,7 @@ impl<H: RoomHost> Real<Cancellations, H> for OnHost<H> {
     }
 
     fn hand(&self, role: Role) -> Hand<H> {
-        let mut hands = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hands = of(&self.0);
         let place = hands.iter().position(|(other, _)| *other == role).expect("one for each thread");
         hands.swap_remove(place).1
     }

@@ -4,13 +4,14 @@
 //! that ends.
 
 use crate::host::RoomHost;
+use crate::plain::of;
 use crate::room::{Begun, CallId, Does, Effects, Focus, Real, Room, Spec, WAITS, Wait, Waiting};
 use crate::values::Maker;
 use crate::wakers::{Lends, Wakes};
 use kernel::waits::join_set::{Ended, JoinSet};
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 /// The room.
@@ -174,7 +175,7 @@ impl<H: RoomHost> Real<JoinSets, H> for OnHost<H> {
     }
 
     fn hand(&self, role: Role) -> Hand<H> {
-        let mut hands = self.hands.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hands = of(&self.hands);
         let place = hands.iter().position(|(other, _)| *other == role).expect("each is taken once");
         hands.swap_remove(place).1
     }

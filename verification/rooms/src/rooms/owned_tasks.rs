@@ -9,13 +9,14 @@ mod runtime;
 pub mod spec;
 
 use crate::host::RoomHost;
+use crate::plain::of;
 use crate::program::Program;
 use crate::room::{Begun, Focus, Real, Room, Waiting};
 use crate::values::{Maker, Value};
 use kernel::waits::owned_tasks::{Key, Owned, OwnedTasks as Owning};
 use runtime::{Queued, Task, Tiny};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The room.
 #[derive(Debug)]
@@ -212,10 +213,6 @@ struct Entry<H: RoomHost> {
     value: Value<H>,
     busy: AtomicUsize,
     ended: Arc<Mutex<Vec<u64>>>,
-}
-
-fn of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<H: RoomHost> Owned for Entry<H> {

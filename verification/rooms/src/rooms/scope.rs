@@ -4,7 +4,7 @@
 //! is ended early leaves none.
 
 use crate::host::RoomHost;
-use crate::plain::Plain;
+use crate::plain::{Plain, of};
 use crate::program::Program;
 use crate::room::{Begun, CallId, Does, Effects, Focus, Real, Room, Spec, WAITS, Wait, Waiting};
 use crate::rooms::wait_group::{self, Count};
@@ -12,7 +12,7 @@ use crate::values::{Maker, Value};
 use crate::wakers::{Lends, Wakes};
 use kernel::waits::scope;
 use std::mem::ManuallyDrop;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 /// The room.
@@ -155,7 +155,7 @@ pub struct OnHost<H: RoomHost> {
 impl<H: RoomHost> OnHost<H> {
     fn begin_task(&self, values: &Maker<H>) -> Arc<Task<H>> {
         let lent = Arc::new(Plain::new(Lent::default()));
-        self.lent.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&lent));
+        of(&self.lent).push(Arc::clone(&lent));
         self.scope.begin(Content { lent, _value: values.value().lent() })
     }
 
@@ -175,7 +175,7 @@ impl<H: RoomHost> OnHost<H> {
 
     /// The borrows are over: no task touches what was lent while the lender does.
     fn is_mine_again(&self) {
-        let all = self.lent.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let all = of(&self.lent).clone();
         for lent in all {
             lent.write(|lent| {
                 assert!(lent.dropped == 1, "the wait is over, and a content was dropped {} times", lent.dropped)

@@ -8,7 +8,7 @@
 pub mod life;
 
 use crate::host::RoomHost;
-use crate::plain::{Done, Plain};
+use crate::plain::{Done, Plain, of};
 use crate::program::Program;
 use crate::room::{Begun, Focus, Real, Room, Wait, Waiting};
 use crate::values::{Maker, Value};
@@ -17,7 +17,7 @@ use kernel::host::Lock as _;
 use kernel::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
 use kernel::waits::waker::{Lender as _, Waker as _};
 use std::cell::{Cell, RefCell};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::task::Poll;
 
 /// The room.
@@ -198,10 +198,6 @@ pub struct OnHost<H: RoomHost> {
     wakes: Mutex<Vec<(u64, Done<H>)>>,
     rights: Mutex<(Option<Active>, Option<Handle>)>,
     roles: Vec<Role>,
-}
-
-fn of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a thread has.

@@ -6,13 +6,14 @@
 pub mod lists;
 
 use crate::host::RoomHost;
+use crate::plain::of;
 use crate::program::Program;
 use crate::room::{Begun, Focus, Real, Room, Waiting};
 use crate::values::{Maker, Value};
 use kernel::host::{NEVER, Nanos};
 use kernel::queues::timers::Key;
 use kernel::waits::timer_queue::{Added, Registers, Timer, TimerQueue};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The room.
 #[derive(Debug)]
@@ -126,7 +127,7 @@ pub struct Noting<H: RoomHost> {
 
 impl<H: RoomHost> Noting<H> {
     fn note(&self, did: Did) {
-        self.did.lock().unwrap_or_else(PoisonError::into_inner).push(did);
+        of(&self.did).push(did);
     }
 
     fn add(&self, shard: usize, when: Nanos, waker: Value<H>) -> Key {
@@ -184,6 +185,6 @@ impl<H: RoomHost> Real<TimerQueues, H> for OnHost<H> {
             Op::IsEmpty => queue.note(Did::Is(u64::from(queue.queue.is_empty()))),
             Op::Close => queue.note(Did::Is(u64::from(queue.queue.close()))),
         }
-        Begun::Over(std::mem::take(&mut *queue.did.lock().unwrap_or_else(PoisonError::into_inner)))
+        Begun::Over(std::mem::take(&mut *of(&queue.did)))
     }
 }

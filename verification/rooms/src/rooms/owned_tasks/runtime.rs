@@ -2,14 +2,14 @@
 
 use super::{Did, How};
 use crate::host::RoomHost;
-use crate::plain::{Done, Plain};
+use crate::plain::{Done, Plain, of};
 use crate::values::{Maker, Value};
 use kernel::host::{Lock, Parker};
 use kernel::task::{self, Active, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
 use kernel::waits::owned_tasks::{Key, Owned, OwnedTasks};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::task::Poll;
 
 /// The runtime.
@@ -118,10 +118,6 @@ impl<H: RoomHost> Tiny<H> {
             self.closer.unpark();
         }
     }
-}
-
-fn of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A task that ends when it was woken so often.
