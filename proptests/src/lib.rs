@@ -6,7 +6,7 @@
 //!                          └──► a list ────────────────────────────────┴──► the same answers?
 //!
 //!   dice ──► program ──► a room on its stage ──► schedules sampled at random, store buffers, real cores
-//!                                                   └──► each G once? linearizable? the invariants? ──no──► made short
+//!                                                   └──► each G once? the invariants? ──no──► made short
 //! ```
 //!
 //! A model checker tries every interleaving of a few operations that a person chose. Sequences find other mistakes:
@@ -24,7 +24,6 @@
 //! | [`check`] | runs a property over generated sequences; says which paths were reached; finds shortest failures |
 //! | [`room`], [`rooms`] | random concurrent programs: what a room is; every room of the kernel |
 //! | [`whole`] | the whole scheduler under random numbers, workload and faults; a watch over its invariants |
-//! | [`linear`] | linearizability of what concurrent calls have answered |
 //! | [`shrink`], [`regression`], [`fuzz`] | the shortest failing program; as a file; hunting for a given time |
 //! | [`deadlines`] | by when a waiting G must have been dispatched |
 //! | [`machine`] | reference models as state machines: what may be done next depends on what was done |
@@ -63,7 +62,6 @@
 pub mod check;
 pub mod deadlines;
 pub mod fuzz;
-pub mod linear;
 pub mod machine;
 pub mod oracle;
 pub mod regression;

@@ -2,10 +2,7 @@
 //!
 //! The model generates the operations, one that makes sense after the other, and shortens a failure to one in which each
 //! still makes sense. Then they are [played](Played::play): done to the model once more and to the kernel, and what is
-//! seen of both is compared. [`room`] makes a state machine of each pair behind
-//! [`Subject`](crate::oracle::Subject).
-
-pub mod room;
+//! seen of both is compared.
 
 use crate::check::{Broken, Tally, config, shortest};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};

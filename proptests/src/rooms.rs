@@ -3,10 +3,8 @@
 pub mod handoff;
 pub mod locked;
 pub mod netpoll;
-pub mod queue_of_values;
 pub mod resize;
 pub mod role;
-pub mod select;
 pub mod spinning;
 pub mod stw;
 pub mod syscall;
@@ -36,7 +34,6 @@ pub static ALL: &[Entry] = &[
     Entry::of::<locked::Locked>(),
     Entry::of::<locked::Deadlock>(),
     Entry::of::<resize::Resize>(),
-    Entry::of::<select::Select>(),
     Entry::of::<Whole>(),
     Entry::of::<Hogs>(),
     Entry::of::<OnCores>(),

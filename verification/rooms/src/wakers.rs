@@ -1,23 +1,27 @@
 //! Where a thread of a program sleeps, and its wakers, which count.
 
 use crate::host::RoomHost;
+use crate::plain;
 use crate::values::has_dropped_one;
 use kernel::host::Parker;
 use kernel::waits::waker::{Lender, Waker, forget};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 
 /// Where a thread sleeps. How often it was woken is no memory of the model's.
 pub struct Sleeper<H: RoomHost> {
     parker: H::Parker,
     wakes: AtomicU64,
     unsettled: AtomicU64,
+    /// Of waits that are a part of its thread's: who wakes these is not counted as its wakes.
+    asides: Mutex<Vec<Arc<Self>>>,
 }
 
 impl<H: RoomHost> Sleeper<H> {
     /// One in which no thread sleeps.
     pub fn new() -> Arc<Self> {
-        Arc::new(Sleeper { parker: H::Parker::new(), wakes: AtomicU64::new(0), unsettled: AtomicU64::new(0) })
+        let [wakes, unsettled] = [(); 2].map(|()| AtomicU64::new(0));
+        Arc::new(Sleeper { parker: H::Parker::new(), wakes, unsettled, asides: Mutex::default() })
     }
 
     /// Sleeps until a waker is woken.
@@ -35,9 +39,10 @@ impl<H: RoomHost> Sleeper<H> {
         self.wakes.load(SeqCst)
     }
 
-    /// How many of its wakers are neither woken nor forgotten.
+    /// How many of its wakers are neither woken nor forgotten, and of those [aside](Lends::aside).
     pub fn unsettled(&self) -> u64 {
-        self.unsettled.load(SeqCst)
+        let aside: u64 = plain::of(&self.asides).iter().map(|sleeper| sleeper.unsettled()).sum();
+        self.unsettled.load(SeqCst) + aside
     }
 
     fn wake(&self) {
@@ -104,6 +109,13 @@ impl<H: RoomHost> Lends<H> {
     /// Whose wakers it lends, as a number that no other sleeper has.
     pub fn sleeper(&self) -> usize {
         Arc::as_ptr(&self.sleeper).addr()
+    }
+
+    /// Wakers of a wait that is a part of this one: they wake no thread, and each is to be woken or forgotten.
+    pub fn aside(&self) -> Self {
+        let aside = Sleeper::new();
+        plain::of(&self.sleeper.asides).push(Arc::clone(&aside));
+        aside.lends(true)
     }
 
     /// The waker for a peer's `Future`.

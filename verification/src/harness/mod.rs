@@ -1,7 +1,6 @@
 //! The smallest scheduler around each room: what a model, or a generated program, is played on.
 
 pub mod bound;
-pub mod chan;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub mod common;
 pub mod drained;
@@ -17,8 +16,6 @@ pub mod role;
 pub mod safepoint;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod script;
-pub mod select;
-pub mod sleeper;
 pub mod spinning;
 mod stopper;
 pub mod stw;

@@ -1,7 +1,6 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
 pub mod between;
-pub mod cases_table;
 pub mod closing;
 pub mod conserved;
 pub mod drained;
@@ -26,7 +25,6 @@ pub mod rooms;
 pub mod rouses;
 pub mod runq;
 pub mod sched;
-pub mod select;
 pub mod snapshot;
 pub mod sockets;
 pub mod spinning;
@@ -38,7 +36,6 @@ pub mod task_tables;
 pub mod threads;
 pub mod timer_queue;
 pub mod timers;
-pub mod two_lines;
 pub mod whole;
 pub mod work_source;
 pub mod wraps;
@@ -92,8 +89,6 @@ pub static MODELS: &[&[Model]] = &[
     drained::MODELS,
     sockets::MODELS,
     goroutine::MODELS,
-    select::MODELS,
-    cases_table::MODELS,
     task_tables::MODELS,
     rooms::AT_REST,
     rooms::BARRIER,
@@ -115,7 +110,6 @@ pub static MODELS: &[&[Model]] = &[
     rooms::SEMAPHORE,
     rooms::WAIT_GROUP,
     rooms::WATCH,
-    two_lines::MODELS,
     moments::MODELS,
 ];
 
@@ -146,6 +140,5 @@ pub static MUTANTS: &[&[Mutant]] = &[
     drained::MUTANTS,
     sockets::MUTANTS,
     goroutine::MUTANTS,
-    select::MUTANTS,
     rooms::MUTANTS,
 ];

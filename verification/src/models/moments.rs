@@ -12,10 +12,9 @@
 
 use crate::harness::common::party;
 use crate::harness::embedder::{Embedded, Extra, finish, first_runs, open, open_with, small, submit};
-use crate::harness::told::{Log, Told};
+use crate::harness::told::Told;
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, rc11_cut, sc, sc_cut};
-use crate::models::cases_table::OnTable;
 use spinpark_kernel::host::Host;
 use spinpark_kernel::protocol::find::Worker;
 use spinpark_kernel::protocol::locked::{Wake, Woken};
@@ -26,10 +25,8 @@ use spinpark_kernel::sched::observer::Event;
 use spinpark_kernel::types::g::G;
 use spinpark_kernel::types::m::SpinningToken;
 use spinpark_kernel::types::p::PId;
-use spinpark_kernel::waits::chan::receive::Receive;
 use spinpark_kernel::waits::chan::state::{Side, State};
 use spinpark_kernel::waits::chan::{Channel, Parts};
-use spinpark_kernel::waits::claim::{Claim, Ticket};
 use spinpark_kernel::waits::readiness::{Direction, Entry, Interest, Source, Waits};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::Relaxed;
@@ -170,21 +167,6 @@ fn what_is_left_uses_the_channel<H: ModelHost>() -> String {
     format!("{left} left")
 }
 
-/// A case of a select was given a value; another lies in the channel by then, or not.
-fn a_case_takes_what_it_was_given<H: ModelHost>() -> String {
-    let (log, claim) = (Arc::new(Log::default()), Arc::new(Claim::<H>::new()));
-    let channel = Channel::<OnTable<H>>::new(1);
-    let mut recv = Receive::new(&channel);
-    assert!(recv.enlist(Ticket::new(&claim, 0), log.lender(1, true).copy()), "nothing is there");
-    assert!(channel.try_put(7).is_ok(), "one waits");
-    assert!(log.take_woken() == [1], "a value was given to a case");
-    let second = (H::choose(2) == 1).then_some(Ok(8));
-    assert!(second.is_none() || channel.try_put(8).is_ok(), "there is room for another");
-    let received = [recv.attempt(), recv.attempt(), recv.attempt()];
-    assert!(received == [Some(Ok(7)), second, None], "7 was sent, and {second:?}; received: {received:?}");
-    format!("{received:?}")
-}
-
 /// A socket that remembers for what it was armed.
 struct Armed(Arc<Mutex<Vec<Interest>>>);
 
@@ -244,12 +226,6 @@ pub const MODELS: &[Model] = &[
         invariants: [90],
         must_reach: ["0 left", "2 left"],
         runs: [rc11(), sc()]),
-    crate::model!("select::a_case_loses_nothing::a_case_takes_what_it_was_given", a_case_takes_what_it_was_given,
-        claim: "a case that was given a value takes that before what lies in its channel",
-        size: "1 thread, 1 or 2 values",
-        invariants: [90, 96],
-        must_reach: ["[Some(Ok(7)), None, None]", "[Some(Ok(7)), Some(Ok(8)), None]"],
-        runs: [sc()]),
     crate::model!("readiness::no_report_is_missed::one_waits_before_it_is_known", one_waits_before_it_is_known,
         claim: "a task that waits for a socket before the system knows it is armed for with the next that waits",
         size: "1 thread, 2 tasks, each in one direction of two",

@@ -33,13 +33,13 @@ macro_rules! models {
         models!(@small $name, $room, $invariants, $([$focus, "a few operations of more threads, or more of each", $n],)*)
     };
     // So do those of four operations.
-    ($name:literal, $room:ty, invariants: $invariants:tt, of_two: $focus:literal => $n:literal) => {
+    ($name:literal, $room:ty, invariants: $invariants:tt, of_two: [$($focus:literal => $n:literal),* $(,)?]) => {
         &[
             models!(@one $name, $room, $invariants, "one_operation", "1 thread, 1 operation", 0),
             models!(@one $name, $room, $invariants, "two_in_a_row", "1 thread, 2 operations", 1),
             models!(@one $name, $room, $invariants, "three_in_a_row", "1 thread, 3 operations", 2),
             models!(@one $name, $room, $invariants, "one_beside_one", "2 threads, 1 operation each", 3),
-            models!(@one $name, $room, $invariants, $focus, "a few operations of more threads", $n),
+            $(models!(@one $name, $room, $invariants, $focus, "a few operations of more threads", $n),)*
         ]
     };
     (@small $name:literal, $room:ty, $invariants:tt, $([$shape:literal, $size:literal, $n:literal],)*) => {
@@ -133,8 +133,7 @@ pub const RUNQ: &[Model] = models!("runq", rooms::runq::RunQueues, invariants: [
 pub const SCOPE: &[Model] =
     models!("scope", rooms::scope::Scopes, invariants: [110, 119], of_three: ["an_end_beside_two_runs" => 7]);
 /// A select.
-pub const SELECT: &[Model] =
-    models!("select", rooms::select::Selects, invariants: [90, 93, 95, 96], of_two: "polled_again_beside_two" => 7);
+pub const SELECT: &[Model] = models!("select", rooms::select::Selects, invariants: [90, 93, 95, 96], of_two: ["polled_again_beside_two" => 7, "two_beside_one_at_one_channel" => 8]);
 /// Permits.
 pub const SEMAPHORE: &[Model] =
     models!("semaphore", rooms::semaphore::Semaphores, invariants: [125, 126], focuses: ["three_wait" => 7]);

@@ -15,7 +15,7 @@ use crate::wakers::{Lends, Wakes};
 use kernel::host::Host;
 use kernel::waits::chan::errors::{SendError, TryRecvError, TrySendError};
 use kernel::waits::chan::receive::Receive;
-use kernel::waits::chan::send::Send;
+use kernel::waits::chan::send::{PutAway, Send};
 use kernel::waits::chan::state::{Side, State};
 use kernel::waits::chan::{Channel, Parts};
 use std::marker::PhantomData;
@@ -216,8 +216,10 @@ pub(super) fn begin<'a, H: RoomHost>(
     values: &Maker<H>,
 ) -> Begun<'a, H, Answer> {
     Begun::Over(match op {
-        Op::Send => return Begun::Waits(Box::new(Send::new(chan, values.value().guarded()))),
-        Op::Recv => return Begun::Waits(Box::new(Receive::new(chan))),
+        Op::Send => {
+            return Begun::Waits(Box::new(Sending(chan, Some(Send::new(chan, values.value().guarded()).put_away()))));
+        }
+        Op::Recv => return Begun::Waits(Box::new(Receiving(chan, Receive::new(chan).put_away()))),
         Op::Reserve => return Begun::Waits(Box::new(permits::Reserving::new(chan, slots))),
         Op::TrySend => chan.try_put(values.value().guarded()).map_or_else(refused, |()| Answer::Sent),
         Op::TryRecv => match chan.try_take() {
@@ -264,22 +266,42 @@ impl<H: RoomHost> Real<Chans, H> for Channel<OnHost<H>> {
     }
 }
 
-impl<H: RoomHost> Wait<H, Answer> for Send<'_, OnHost<H>> {
-    fn poll(&mut self, lender: &mut Lends<H>) -> Poll<Answer> {
-        let refused = |SendError(value): SendError<Value<H>>| Answer::Refused(value.take());
-        let sent = Send::poll(self, lender);
-        assert!(self.is_waiting() == sent.is_pending(), "it says that it waits: {}", self.is_waiting());
-        sent.map(|sent| sent.map_or_else(refused, |()| Answer::Sent))
-    }
-    fn give_up(self: Box<Self>) -> Option<Answer> {
-        Some(Answer::Back(self.into_inner().map(Value::take)))
+/// A send that is put away between two polls.
+struct Sending<'a, H: RoomHost>(&'a Channel<OnHost<H>>, Option<PutAway<OnHost<H>>>);
+
+impl<'a, H: RoomHost> Sending<'a, H> {
+    fn resumed(&mut self) -> Send<'a, OnHost<H>> {
+        Send::resumed(self.0, self.1.take().expect("it is there between two polls"))
     }
 }
 
-impl<H: RoomHost> Wait<H, Answer> for Receive<'_, OnHost<H>> {
+impl<H: RoomHost> Wait<H, Answer> for Sending<'_, H> {
     fn poll(&mut self, lender: &mut Lends<H>) -> Poll<Answer> {
-        let received = Receive::poll(self, lender);
-        assert!(self.is_waiting() == received.is_pending(), "it says that it waits: {}", self.is_waiting());
+        let refused = |SendError(value): SendError<Value<H>>| Answer::Refused(value.take());
+        let mut send = self.resumed();
+        let sent = send.poll(lender);
+        assert!(send.is_waiting() == sent.is_pending(), "it says that it waits: {}", send.is_waiting());
+        self.1 = Some(send.put_away());
+        sent.map(|sent| sent.map_or_else(refused, |()| Answer::Sent))
+    }
+    fn give_up(mut self: Box<Self>) -> Option<Answer> {
+        Some(Answer::Back(self.resumed().into_inner().map(Value::take)))
+    }
+}
+
+/// A receive that is put away between two polls.
+struct Receiving<'a, H: RoomHost>(&'a Channel<OnHost<H>>, Option<usize>);
+
+impl<H: RoomHost> Wait<H, Answer> for Receiving<'_, H> {
+    fn poll(&mut self, lender: &mut Lends<H>) -> Poll<Answer> {
+        let mut receive = Receive::resumed(self.0, self.1.take());
+        let received = receive.poll(lender);
+        assert!(receive.is_waiting() == received.is_pending(), "it says that it waits: {}", receive.is_waiting());
+        self.1 = receive.put_away();
         received.map(|received| received.map_or(Answer::Over, |value| Answer::Received(value.take())))
+    }
+    fn give_up(self: Box<Self>) -> Option<Answer> {
+        drop(Receive::resumed(self.0, self.1));
+        None
     }
 }

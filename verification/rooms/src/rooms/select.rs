@@ -143,7 +143,7 @@ pub enum Answer {
     Back(Vec<u64>),
     /// Was it the first?
     Closed(bool),
-    /// The cases in this order.
+    /// The cases in this order, and the default.
     Order(Vec<usize>),
     /// Nothing yet: it has to try its cases, and to enqueue a waiter for each. That is no answer of a call.
     Tries,
@@ -211,7 +211,16 @@ impl Room for Selects {
             Op::Send(_) | Op::Recv(_) => waiting == Some(Waiting::ToTheEnd),
             _ => true,
         };
-        vec![Focus { is_played: meets_both, ..Focus::new(&[1, 1, 1], again) }]
+        // At one channel something is done between two steps of a select, or of the case that is gone on with.
+        let at_the_first = |_, op, waiting| match op {
+            Op::Select(_, how) => matches!(how, How::Waits | How::ThenAlone) && waiting == Some(Waiting::ToTheEnd),
+            _ => matches!(op, Op::TrySend(0) | Op::TryRecv(0)),
+        };
+        let has_room = |program: &Program<Self>| program.setup == 1;
+        vec![
+            Focus { is_played: meets_both, ..Focus::new(&[1, 1, 1], again) },
+            Focus { is_played: has_room, ..Focus::new(&[1, 1, 1], at_the_first) },
+        ]
     }
 }
 

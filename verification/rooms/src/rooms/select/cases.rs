@@ -5,7 +5,7 @@ use crate::host::RoomHost;
 use crate::room::Wait;
 use crate::rooms::chan::OnHost;
 use crate::values::{Maker, Value};
-use crate::wakers::{Lends, Sleeper};
+use crate::wakers::Lends;
 use kernel::waits::chan::Channel;
 use kernel::waits::chan::errors::SendError;
 use kernel::waits::chan::receive::{Receive, Received};
@@ -52,27 +52,28 @@ impl<'a, H: RoomHost> Case<'a, H> {
         came.map_or(Poll::Pending, Poll::Ready)
     }
 
+    fn is_waiting(&self) -> bool {
+        match self {
+            Case::Sends(send) => send.is_waiting(),
+            Case::Receives(receive) => receive.is_waiting(),
+        }
+    }
+
     fn poll(&mut self, lender: &mut Lends<H>) -> Poll<Came> {
-        let (polled, is_waiting) = match self {
-            Case::Sends(send) => (send.poll(lender).map(of_send::<H>), send.is_waiting()),
-            Case::Receives(receive) => (receive.poll(lender).map(of_receive::<H>), receive.is_waiting()),
+        let polled = match self {
+            Case::Sends(send) => send.poll(lender).map(of_send::<H>),
+            Case::Receives(receive) => receive.poll(lender).map(of_receive::<H>),
         };
-        assert!(is_waiting == polled.is_pending(), "it says that it waits: {is_waiting}");
+        assert!(self.is_waiting() == polled.is_pending(), "it says that it waits: {}", self.is_waiting());
         polled
     }
 
     fn withdraw(&mut self) {
-        let is_waiting = match self {
-            Case::Sends(send) => {
-                send.withdraw();
-                send.is_waiting()
-            }
-            Case::Receives(receive) => {
-                receive.withdraw();
-                receive.is_waiting()
-            }
-        };
-        assert!(!is_waiting, "it was withdrawn, and says that it waits");
+        match self {
+            Case::Sends(send) => send.withdraw(),
+            Case::Receives(receive) => receive.withdraw(),
+        }
+        assert!(!self.is_waiting(), "it was withdrawn, and says that it waits");
     }
 
     fn into_inner(self) -> Option<u64> {
@@ -113,10 +114,12 @@ impl<H: RoomHost> Cases<H> for Polled<'_, '_, H> {
         let lender = self.lender.as_mut().expect("there is a default, and it waits");
         lender.prepare();
         let waker = lender.lend().expect("it was prepared");
-        let (is_enlisted, is_waiting) = match &mut self.cases[case] {
-            Case::Sends(send) => (send.enlist(ticket, waker), send.is_waiting()),
-            Case::Receives(receive) => (receive.enlist(ticket, waker), receive.is_waiting()),
+        let case = &mut self.cases[case];
+        let is_enlisted = match case {
+            Case::Sends(send) => send.enlist(ticket, waker),
+            Case::Receives(receive) => receive.enlist(ticket, waker),
         };
+        let is_waiting = case.is_waiting();
         assert!(is_enlisted == is_waiting, "it was enqueued: {is_enlisted}, and waits: {is_waiting}");
         is_enlisted
     }
@@ -181,12 +184,18 @@ impl<'a, H: RoomHost> Selecting<'a, H> {
         came.map(|chosen| answer(cases, chosen))
     }
 
+    fn withdraw(&mut self) {
+        let Selecting { cases, selection, .. } = self;
+        selection.withdraw(|| cases.iter_mut().for_each(Case::withdraw));
+        let waits = selection.is_waiting() || cases.iter().any(Case::is_waiting);
+        assert!(!waits, "it was withdrawn, and it or a case says that it waits");
+    }
+
     /// The select ends, in one of three ways, and the first case is gone on with. What has come of it by then.
     fn ends(&mut self) -> Poll<Came> {
         let way = H::choose(3);
         if way > 0 {
-            let cases = &mut self.cases;
-            self.selection.withdraw(|| cases.iter_mut().for_each(Case::withdraw));
+            self.withdraw();
         }
         self.back = Some(self.cases.pop().expect("the second").into_inner());
         if way < 2 { self.cases[0].attempt() } else { Poll::Pending }
@@ -208,7 +217,7 @@ impl<H: RoomHost> Wait<H, Answer> for Selecting<'_, H> {
             return self.alone(Poll::Pending, lender);
         }
         // Not the thread's own wakers: these have nothing to do with the wait that follows.
-        if let Poll::Ready(answer) = self.select(&mut Sleeper::new().lends(true)) {
+        if let Poll::Ready(answer) = self.select(&mut lender.aside()) {
             return Poll::Ready(answer);
         }
         let came = self.ends();
@@ -220,13 +229,11 @@ impl<H: RoomHost> Wait<H, Answer> for Selecting<'_, H> {
             self.cases.clear();
             return Some(Answer::Back(vec![]));
         }
-        let Selecting { cases, selection, back, .. } = &mut *self;
-        if back.is_none() {
-            selection.withdraw(|| cases.iter_mut().for_each(Case::withdraw));
+        if self.back.is_none() {
+            self.withdraw();
         }
-        assert!(!selection.is_waiting() || back.is_some(), "it was withdrawn, and says that it waits");
-        let mine = cases.drain(..).filter_map(Case::into_inner);
-        Some(Answer::Back(mine.chain(back.take().flatten()).collect()))
+        let mine = self.cases.drain(..).filter_map(Case::into_inner);
+        Some(Answer::Back(mine.chain(self.back.take().flatten()).collect()))
     }
 }
 
@@ -248,7 +255,7 @@ impl<H: RoomHost> Wait<H, Answer> for One<'_, H> {
     }
 }
 
-/// Three cases that are never ready, and in which order they were tried.
+/// Three cases that are never ready, and in which order they were tried; a default is the fourth.
 struct Asked {
     chance: [usize; 2],
     order: Vec<usize>,
@@ -266,6 +273,7 @@ impl<H: RoomHost> Cases<H> for Asked {
         Poll::Pending
     }
     fn otherwise(&mut self) -> Poll<()> {
+        self.order.push(3);
         Poll::Ready(())
     }
     fn enlist(&mut self, case: usize, _: Ticket<H>) -> bool {

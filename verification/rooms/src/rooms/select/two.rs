@@ -284,12 +284,13 @@ impl Two {
             }
             Op::TryRecv(n) => Answer::Is(self.take(n, me, effects), Vec::new()),
             Op::Close(n) => Answer::Closed(self.close(n, me)),
-            // The last of so many changes places with one of them, or with itself.
+            // The last of so many changes places with one of them, or with itself; the default comes behind all.
             Op::Order(two, three) => {
                 let mut order = vec![0, 1];
                 order.swap(1, two);
                 order.push(2);
                 order.swap(2, three);
+                order.push(3);
                 Answer::Order(order)
             }
             Op::Send(n) | Op::Recv(n) => {
