@@ -1,5 +1,6 @@
 //! The kill matrix: every access of the kernel weakened in every way, and every step of its source mistaken.
 
+use crate::mutants::sort_of;
 use crate::proptest;
 use crate::survivors::{self, Survivors};
 use serde::{Deserialize, Serialize};
@@ -202,16 +203,6 @@ pub(crate) fn accesses(survey: &Survey) -> Vec<Untried> {
     untried
 }
 
-/// The kinds of mistake that are of two lines: the mutator's `Kind::TWO_LINES`.
-const OF_TWO_LINES: [&str; 4] = ["both", "earlier", "split", "outside"];
-
-impl Step {
-    /// Of which sort it is.
-    pub(crate) fn sort(&self) -> Sort {
-        if OF_TWO_LINES.contains(&self.kind.as_str()) { Sort::Pair } else { Sort::Step }
-    }
-}
-
 /// Every step of the kernel's source; or every mistake of two lines.
 pub(crate) fn steps(list: &[Step], survey: &Survey, sort: Sort) -> Vec<Untried> {
     let untried = |step: &Step| {
@@ -230,7 +221,7 @@ pub(crate) fn steps(list: &[Step], survey: &Survey, sort: Sort) -> Vec<Untried> 
         let candidates = survey.steps.get(&id).cloned().unwrap_or_default();
         Untried { record, mistake: Mistake::Step(id), candidates }
     };
-    list.iter().filter(|step| step.sort() == sort).map(untried).collect()
+    list.iter().filter(|step| sort_of(&step.name) == sort).map(untried).collect()
 }
 
 /// What mutants are tried with.

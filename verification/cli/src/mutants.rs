@@ -207,7 +207,7 @@ fn keep_and_compare(how: &How, matrix: &[MutantRecord]) -> Result<bool, Stop> {
 }
 
 /// Of which sort a mutant of the matrix is, by its name.
-fn sort_of(name: &str) -> Sort {
+pub(crate) fn sort_of(name: &str) -> Sort {
     match name.split(' ').nth(1) {
         Some(word) if word.starts_with('`') => Sort::Ordering,
         _ if name.contains(OF_TWO_LINES) => Sort::Pair,
@@ -223,7 +223,7 @@ fn list(asked: &Asked, variants: &[&Mutant]) -> Result<(), Stop> {
     let sorts: Vec<Sort> = asked.sort.iter().filter(|sort| sort.is_of_the_source()).map(|sort| sort.sort()).collect();
     if !sorts.is_empty() {
         let steps = steps(&build()?.models)?;
-        for step in steps.iter().filter(|step| sorts.contains(&step.sort()) && asked.names(&step.file)) {
+        for step in steps.iter().filter(|step| sorts.contains(&sort_of(&step.name)) && asked.names(&step.file)) {
             let Step { file, line, kind, what, .. } = step;
             print(&format!("{file}:{line} {kind}: {what}\n"));
         }

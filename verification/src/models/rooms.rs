@@ -133,7 +133,7 @@ pub const RUNQ: &[Model] = models!("runq", rooms::runq::RunQueues, invariants: [
 pub const SCOPE: &[Model] =
     models!("scope", rooms::scope::Scopes, invariants: [110, 119], of_three: ["an_end_beside_two_runs" => 7]);
 /// A select.
-pub const SELECT: &[Model] = models!("select", rooms::select::Selects, invariants: [90, 93, 95, 96], of_two: ["polled_again_beside_two" => 7, "two_beside_one_at_one_channel" => 8]);
+pub const SELECT: &[Model] = models!("select", rooms::select::Selects, invariants: [90, 93, 95, 96], of_two: ["polled_again_beside_two" => 7, "two_beside_one_at_one_channel" => 8, "two_in_a_row_beside_one" => 9]);
 /// Permits.
 pub const SEMAPHORE: &[Model] =
     models!("semaphore", rooms::semaphore::Semaphores, invariants: [125, 126], focuses: ["three_wait" => 7]);

@@ -15,7 +15,7 @@
 //! | if it was OPEN: the outcome, into the waiter | if it was OPEN: dequeues every waiter; no value is in one |
 //! | if not: takes the waiter out of the queue, and goes to the next | if not: comes for that case's outcome, under its lock |
 //!
-//! Checked by: verification/src/models/select.rs
+//! Checked by: verification/rooms/src/rooms/select.rs
 
 use crate::atomic::Atomic;
 use crate::host::Host;

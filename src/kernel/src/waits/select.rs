@@ -12,7 +12,7 @@
 //! Two selects that meet from two sides may withdraw from each other once, and again; each time the random order lets one
 //! come first in every second case or more.
 //!
-//! Checked by: verification/rooms/src/rooms/select.rs, verification/src/models/select.rs
+//! Checked by: verification/rooms/src/rooms/select.rs
 
 use crate::host::Host;
 use crate::waits::claim::{Claim, Ticket};

@@ -220,6 +220,7 @@ impl Room for Selects {
         vec![
             Focus { is_played: meets_both, ..Focus::new(&[1, 1, 1], again) },
             Focus { is_played: has_room, ..Focus::new(&[1, 1, 1], at_the_first) },
+            Focus { is_played: has_room, ..Focus::new(&[1, 2], at_the_first) },
         ]
     }
 }
