@@ -3,7 +3,6 @@
 pub mod bound;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub mod common;
-pub mod drained;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod embedder;
 pub mod goroutine;
@@ -11,7 +10,6 @@ pub mod handoff;
 pub mod locked;
 pub mod netpoll;
 pub mod queues;
-pub mod readiness;
 pub mod role;
 pub mod safepoint;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
@@ -20,7 +18,6 @@ pub mod spinning;
 mod stopper;
 pub mod stw;
 pub mod syscall;
-pub mod system;
 pub mod threads;
 pub mod timer_queue;
 pub mod timers;

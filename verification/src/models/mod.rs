@@ -3,7 +3,6 @@
 pub mod between;
 pub mod closing;
 pub mod conserved;
-pub mod drained;
 pub mod globq;
 pub mod goroutine;
 pub mod handoff;
@@ -19,14 +18,12 @@ pub mod pairs;
 pub mod poll;
 pub mod poller;
 pub mod poller_beside;
-pub mod readiness;
 pub mod role;
 pub mod rooms;
 pub mod rouses;
 pub mod runq;
 pub mod sched;
 pub mod snapshot;
-pub mod sockets;
 pub mod spinning;
 pub mod stopping;
 pub mod stw;
@@ -85,9 +82,6 @@ pub static MODELS: &[&[Model]] = &[
     rooms::TASK,
     rooms::TIMERS,
     timer_queue::MODELS,
-    readiness::MODELS,
-    drained::MODELS,
-    sockets::MODELS,
     goroutine::MODELS,
     task_tables::MODELS,
     rooms::AT_REST,
@@ -97,6 +91,8 @@ pub static MODELS: &[&[Model]] = &[
     rooms::CANCELLATION,
     rooms::CHAN,
     rooms::COND,
+    rooms::DRAINED,
+    rooms::INTERRUPT,
     rooms::JOIN_SET,
     rooms::NOTIFY,
     rooms::ONESHOT,
@@ -108,6 +104,7 @@ pub static MODELS: &[&[Model]] = &[
     rooms::SCOPE,
     rooms::SELECT,
     rooms::SEMAPHORE,
+    rooms::SOCKETS,
     rooms::WAIT_GROUP,
     rooms::WATCH,
     moments::MODELS,
@@ -136,9 +133,7 @@ pub static MUTANTS: &[&[Mutant]] = &[
     rooms::TASK_MUTANTS,
     rooms::SLEEP_MUTANTS,
     timer_queue::MUTANTS,
-    readiness::MUTANTS,
-    drained::MUTANTS,
-    sockets::MUTANTS,
+    rooms::READINESS_MUTANTS,
     goroutine::MUTANTS,
     rooms::MUTANTS,
 ];

@@ -27,7 +27,6 @@ use spinpark_kernel::types::m::SpinningToken;
 use spinpark_kernel::types::p::PId;
 use spinpark_kernel::waits::chan::state::{Side, State};
 use spinpark_kernel::waits::chan::{Channel, Parts};
-use spinpark_kernel::waits::readiness::{Direction, Entry, Interest, Source, Waits};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -167,38 +166,6 @@ fn what_is_left_uses_the_channel<H: ModelHost>() -> String {
     format!("{left} left")
 }
 
-/// A socket that remembers for what it was armed.
-struct Armed(Arc<Mutex<Vec<Interest>>>);
-
-impl Source for Armed {
-    type Error = ();
-
-    fn arm(&self, interest: Interest) -> Result<(), ()> {
-        self.0.lock().unwrap().push(interest);
-        Ok(())
-    }
-}
-
-/// A task waits for a socket before the system knows it; another waits after.
-fn one_waits_before_it_is_known<H: ModelHost>() -> String {
-    let (armed, entry) = (Arc::new(Mutex::default()), Entry::<H, Armed, u64>::new(true));
-    let directions = [Direction::Read, Direction::Write];
-    let [first, second] = [(); 2].map(|()| directions[H::choose(2)]);
-    let waits = |direction, task| {
-        let (id, seen) = (entry.next_id(), entry.ticks(direction));
-        let waits = entry.wait(direction, Some(id), task, seen, |a, b| a == b, || ());
-        assert!(matches!(waits, Ok(Waits::Added)), "nothing was reported, and task {task} does not wait");
-    };
-    waits(first, 1);
-    entry.open(Armed(Arc::clone(&armed)));
-    waits(second, 2);
-    let is_wanted = |direction| first == direction || second == direction;
-    let wanted = Interest { read: is_wanted(Direction::Read), write: is_wanted(Direction::Write) };
-    let armed = armed.lock().unwrap();
-    assert!(*armed == [wanted], "two wait, and it was armed for {armed:?}, not for {wanted:?}");
-    format!("{first:?}, {second:?}")
-}
-
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("sched::the_global_queue_has_its_turn::a_source_fills_the_ring", a_source_fills_the_ring,
@@ -226,10 +193,4 @@ pub const MODELS: &[Model] = &[
         invariants: [90],
         must_reach: ["0 left", "2 left"],
         runs: [rc11(), sc()]),
-    crate::model!("readiness::no_report_is_missed::one_waits_before_it_is_known", one_waits_before_it_is_known,
-        claim: "a task that waits for a socket before the system knows it is armed for with the next that waits",
-        size: "1 thread, 2 tasks, each in one direction of two",
-        invariants: [78],
-        must_reach: ["Read, Read", "Read, Write", "Write, Read", "Write, Write"],
-        runs: [sc()]),
 ];

@@ -99,12 +99,16 @@ pub const CHAN: &[Model] = models!("chan", rooms::chan::Chans, invariants: [90, 
         "a_send_that_waits_is_overtaken" => 10, "a_send_is_let_in" => 11]);
 /// A condition variable.
 pub const COND: &[Model] = models!("cond", rooms::cond::Conds, invariants: [98], focuses: ["three_wait" => 7]);
+/// Streams, and when there is no more to read.
+pub const DRAINED: &[Model] = models!("drained", rooms::drained::Streams, invariants: [78], focuses: []);
 /// The global queue.
 pub const GLOBQ: &[Model] =
     models!("globq", rooms::globq::GlobQueues, invariants: [1, 2, 26, 30], focuses: ["four_in_a_row" => 7]);
 /// Idle Ps and sleeping Ms.
 pub const IDLE: &[Model] = models!("idle", rooms::idle::IdleLists, invariants: [4, 33, 34],
     focuses: ["five_in_a_row" => 7, "four_beside_two" => 8]);
+/// How the wait of an M in the poller is ended.
+pub const INTERRUPT: &[Model] = models!("interrupt", rooms::interrupt::Interrupts, invariants: [79, 80], focuses: []);
 /// Tasks that are joined.
 pub const JOIN_SET: &[Model] =
     models!("join_set", rooms::join_set::JoinSets, invariants: [107], focuses: ["three_beside_one" => 7]);
@@ -137,6 +141,9 @@ pub const SELECT: &[Model] = models!("select", rooms::select::Selects, invariant
 /// Permits.
 pub const SEMAPHORE: &[Model] =
     models!("semaphore", rooms::semaphore::Semaphores, invariants: [125, 126], focuses: ["three_wait" => 7]);
+/// Sockets that a poller knows, and the tasks that wait for them.
+pub const SOCKETS: &[Model] = models!("sockets", rooms::sockets::KnownSockets, invariants: [29, 78, 121, 122],
+    of_three: ["one_waits_before_it_is_known" => 7]);
 /// A task.
 pub const TASK: &[Model] = models!("task", rooms::task::Tasks, invariants: [53, 54, 55, 56, 57],
     of_three: ["a_handle_changes_its_mind" => 7, "three_threads" => 8, "a_closer_for_longer" => 9,
@@ -222,4 +229,23 @@ pub const SLEEP_MUTANTS: &[Mutant] = crate::mutants! {
         weaken("waits/at_rest.rs", "pub fn enter", "fetch_add(CHANGE + 1, Release)"), by ENDS => [Rc11];
     "at-rest-no-acquire": "the count is read, Relaxed",
         weaken("waits/at_rest.rs", "pub fn are_all", "load(Acquire)"), by ENDS => [Rc11];
+};
+
+const ONE: &str = "sockets::every_client_program_is_explained::one_beside_one";
+const IDLES: &str = "interrupt::every_client_program_is_explained::one_beside_one";
+const BOTH: &str = "interrupt::every_client_program_is_explained::three_beside_each_other";
+
+/// Orderings of the poller's.
+pub const READINESS_MUTANTS: &[Mutant] = crate::mutants! {
+    room: "sockets";
+    "readiness-no-fence-at-the-last": "the last that gives up asks for an M in the poller without a StoreLoad",
+        weaken("waits/readiness.rs", "pub fn gave_up", "store_load::<H>()"), by IDLES => [Rc11];
+    "readiness-no-release-of-the-woken": "the poller counts down, Relaxed",
+        weaken("waits/readiness.rs", "pub fn woken", "fetch_sub(woken, Release)"), by ONE => [Rc11];
+    "readiness-no-acquire-of-the-count": "an M asks whether a task waits, Relaxed",
+        weaken("waits/readiness.rs", "pub fn count", "load(Acquire)"), by ONE => [Rc11];
+    "interrupt-no-fence-before-the-notice": "an interrupter leaves its notice without a StoreLoad",
+        weaken("waits/interrupt.rs", "pub fn interrupt", "store_load::<H>()"), by BOTH => [Rc11];
+    "interrupt-no-fence-after-the-wait": "the M looks after its wait without a StoreLoad",
+        weaken("waits/interrupt.rs", "pub fn wait", "store_load::<H>()"), by BOTH => [Rc11];
 };

@@ -17,7 +17,7 @@
 //!
 //! Only where a socket reports every change: one that is armed for each report is not armed yet when it is drained.
 //!
-//! Checked by: verification/src/models/drained.rs
+//! Checked by: verification/rooms/src/rooms/drained.rs
 
 use crate::atomic::Atomic;
 use crate::host::Host;

@@ -12,7 +12,7 @@
 //!
 //! Pair `notice`.
 //!
-//! Checked by: verification/src/models/readiness.rs
+//! Checked by: verification/rooms/src/rooms/interrupt.rs
 
 use crate::atomic::store_load;
 use crate::host::Host;

@@ -30,7 +30,7 @@
 //! | 2. StoreLoad                                                    | 2. StoreLoad, in `netpoll::prepare`            |
 //! | 3. reads `who`: interrupts                                      | 3. reads the count                             |
 //!
-//! Checked by: verification/src/models/readiness.rs
+//! Checked by: verification/rooms/src/rooms/sockets.rs
 
 use crate::atomic::{Atomic, store_load};
 use crate::host::{Host, Lock};

@@ -24,7 +24,7 @@
 //! was forgotten meanwhile finds no waiter in it, and no source to arm. Each list is emptied under the lock of its entry, so what
 //! one of the three takes the others do not find.
 //!
-//! Checked by: verification/src/models/sockets.rs
+//! Checked by: verification/rooms/src/rooms/sockets.rs
 
 use crate::host::{Host, Lock};
 use crate::waits::readiness::{Entry, Source, Waiting};

@@ -7,8 +7,10 @@ pub mod broadcast;
 pub mod cancellation;
 pub mod chan;
 pub mod cond;
+pub mod drained;
 pub mod globq;
 pub mod idle;
+pub mod interrupt;
 pub mod join_set;
 pub mod local;
 pub mod notify;
@@ -22,6 +24,7 @@ pub mod runq;
 pub mod scope;
 pub mod select;
 pub mod semaphore;
+pub mod sockets;
 pub mod task;
 pub mod timers;
 pub mod wait_group;
@@ -38,8 +41,10 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<cancellation::Cancellations>(),
     Declared::of::<chan::Chans>(),
     Declared::of::<cond::Conds>(),
+    Declared::of::<drained::Streams>(),
     Declared::of::<globq::GlobQueues>(),
     Declared::of::<idle::IdleLists>(),
+    Declared::of::<interrupt::Interrupts>(),
     Declared::of::<join_set::JoinSets>(),
     Declared::of::<local::Locals>(),
     Declared::of::<notify::Notifies>(),
@@ -53,6 +58,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<scope::Scopes>(),
     Declared::of::<select::Selects>(),
     Declared::of::<semaphore::Semaphores>(),
+    Declared::of::<sockets::KnownSockets>(),
     Declared::of::<task::Tasks>(),
     Declared::of::<timers::TimerQueues>(),
     Declared::of::<wait_group::WaitGroups>(),

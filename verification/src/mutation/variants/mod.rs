@@ -41,7 +41,6 @@ pub(crate) use scenario;
 
 pub mod handoff;
 pub mod netpoll;
-pub mod sockets;
 pub mod spinning;
 pub mod syscall;
 pub mod task;
