@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Of all that compile, so many may be argued: 238 of the kernel's 2,558, 221 of the 1,801 of tasks and waits.
-const ARGUED: usize = 451;
+/// Of all that compile, so many may be argued: 238 of the kernel's 2,558, 214 of the 1,801 of tasks and waits.
+const ARGUED: usize = 452;
 
 /// One argument is about at most so many: what is said of more is true of none in particular.
 const BY_ONE_ARGUMENT: usize = 4;
