@@ -73,7 +73,7 @@ impl State {
     }
 
     /// What `interest` asks for is reported once.
-    pub fn arm(&mut self, socket: usize, interest: Both) -> Result<(), ()> {
+    pub(super) fn arm(&mut self, socket: usize, interest: Both) -> Result<(), ()> {
         if std::mem::take(&mut self.refuses) {
             return Err(());
         }
@@ -84,7 +84,7 @@ impl State {
     }
 
     /// Knows it by this key. Which time that is.
-    pub fn add(&mut self, socket: usize, key: usize) -> Result<usize, ()> {
+    pub(super) fn add(&mut self, socket: usize, key: usize) -> Result<usize, ()> {
         if std::mem::take(&mut self.refuses) {
             return Err(());
         }
@@ -106,7 +106,7 @@ impl State {
     }
 
     /// The oldest report.
-    pub fn next(&mut self) -> Option<(usize, Both)> {
+    pub(super) fn next(&mut self) -> Option<(usize, Both)> {
         self.reports.pop_front()
     }
 
