@@ -4,16 +4,14 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use spinpark_kernel::protocol::find::Worker;
 use spinpark_kernel::protocol::stw::resize::procresize;
-use spinpark_kernel::protocol::syscall::{Away, Way};
+use spinpark_kernel::protocol::syscall::Way;
 use spinpark_kernel::sched::Sched;
 use spinpark_kernel::sched::config::{Config, ConfigError};
-use spinpark_kernel::types::g::G;
 use spinpark_kernel::types::p::{OwnedP, PId};
 use spinpark_proptests::check::{Broken, Tally, check, refute};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::stepped::{self, Stepped, close, close_with, for_ever};
 use std::collections::BTreeSet;
-use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 const CASES: u32 = 300;
@@ -125,109 +123,6 @@ mod the_ps_that_there_are_have_the_lowest_numbers {
 }
 
 type S = Arc<Sched<Stepped>>;
-
-/// A scheduler all of whose Ps are in a call, with Gs in their queues.
-struct Full {
-    sched: S,
-    /// The Ms in the calls, each with its G.
-    calls: Vec<(Away, G)>,
-    /// The Gs that wait under each P, in the order in which they would run.
-    local: Vec<Vec<u64>>,
-    /// The Gs in the global queue.
-    global: Vec<u64>,
-}
-
-/// As many Ps as there are numbers in `local`, and so many Gs under each; places for `capacity` Ps.
-fn full(capacity: usize, local: &[usize], global: usize) -> Full {
-    // Never the global queue's turn: the order in which Gs run is told by the queues alone.
-    let config = Config { procs: local.len(), max_procs: capacity, global_every: 0, ..Config::default() };
-    let sched: S = Sched::new(config, (), stepped::enter).expect("these numbers are allowed");
-    let mut numbers = 1..;
-    let mut some = |n: usize| -> Vec<u64> { numbers.by_ref().take(n).collect() };
-    let submit = |sched: &S, number| sched.submit(g(number)).expect("it is open");
-    // One G for each P. Each M that finds one starts the next.
-    let mut workers = Vec::new();
-    for number in some(local.len()) {
-        submit(&sched, number);
-        let worker = Stepped::begin().expect("work waits, and a P is idle");
-        workers.push(sched.next(worker).expect("it is open"));
-    }
-    workers.sort_by_key(|(worker, _)| worker.p());
-    let global = some(global);
-    global.iter().for_each(|&number| submit(&sched, number));
-    let (mut calls, mut waiting) = (Vec::new(), Vec::new());
-    for ((mut worker, own), &n) in workers.into_iter().zip(local) {
-        let mut readied = some(n);
-        readied.iter().for_each(|&number| sched.ready(&mut worker, g(number)));
-        // The one that was readied last runs next.
-        readied.rotate_right(1.min(n));
-        waiting.push(readied);
-        calls.push((sched.entersyscall(worker), own));
-    }
-    Full { sched, calls, local: waiting, global }
-}
-
-fn sizes() -> impl Strategy<Value = (usize, Vec<usize>, usize)> {
-    (vec(0..6usize, 1..8), 0..6usize, 0..4usize).prop_map(|(local, more, global)| (local.len() + more, local, global))
-}
-
-/// What a P that ends still holds goes before what waits globally; of several that end at once, the lowest comes first.
-mod no_g_is_lost_and_those_of_one_p_keep_their_order {
-    use super::*;
-
-    /// The resizes, in one stop; then all that waits, as it runs.
-    fn resized(full: &mut Full, asked: &[usize]) -> Result<(Tally, Worker), Broken> {
-        let Full { sched, local, global, .. } = full;
-        let (mut seen, mut procs) = (Tally::default(), local.len());
-        let mut stopped = ManuallyDrop::new(sched.stop_the_world(None));
-        let capacity = sched.config().capacity();
-        local.resize(capacity, Vec::new());
-        // In the end there is one P, so that the order in which all is run can be seen.
-        for asked in asked.iter().map(|asked| 1 + asked % capacity).chain([1]) {
-            let before = sched.procresize(&mut stopped, asked);
-            if before != Ok(procs) {
-                return Err(Broken::because(format_args!("there were {procs} Ps, it says {before:?}")));
-            }
-            for p in (asked..procs).rev() {
-                seen.note_if(local[p].len() > 1 && !global.is_empty(), "a P with Gs ended, and others waited globally");
-                global.splice(0..0, local[p].drain(..));
-            }
-            seen.note_if(asked > procs, "some began");
-            procs = asked;
-            let now = sched.snapshot();
-            let waiting: Vec<usize> = local.iter().map(Vec::len).collect();
-            let is_right = now.local == waiting && now.global == global.len() && now.masks_agree;
-            if !is_right || (now.procs, now.held, now.idle_ps) != (procs, procs, 0) {
-                return Err(Broken::because(format_args!("{procs} Ps, {waiting:?} wait, and {now:?}")));
-            }
-        }
-        assert!(sched.start_the_world(ManuallyDrop::into_inner(stopped)).is_none());
-        let mut worker = ManuallyDrop::new(Stepped::begin().expect("an M searches"));
-        let all = local.concat().into_iter().chain(global.drain(..));
-        for number in all {
-            let (next, g) = sched.next(ManuallyDrop::into_inner(worker)).expect("it is open");
-            worker = ManuallyDrop::new(next);
-            if g.id() != number {
-                return Err(Broken::because(format_args!("G{} ran instead of G{number}", g.id())));
-            }
-        }
-        Ok((seen, ManuallyDrop::into_inner(worker)))
-    }
-
-    #[test]
-    fn after_any_sequence_of_resizes() {
-        let seen = check(CASES, (sizes(), vec(any::<usize>(), 0..5)), |((capacity, local, global), asked)| {
-            let mut full = ManuallyDrop::new(full(capacity, &local, global));
-            let (seen, worker) = resized(&mut full, &asked)?;
-            // The Gs in the calls were left; their Ps have ended, all but one.
-            let Full { sched, calls, .. } = ManuallyDrop::into_inner(full);
-            let away: Vec<u64> = calls.iter().map(|(_, g)| g.id()).collect();
-            let left = close_with(&sched, vec![worker], calls);
-            if left == away { Ok(seen) } else { Err(Broken::because(format_args!("{left:?} were left of {away:?}"))) }
-        });
-        seen.must_have(&["a P with Gs ended, and others waited globally", "some began"]);
-    }
-}
 
 fn scheduler(procs: usize, max_procs: usize) -> S {
     let config = Config { procs, max_procs, ..Config::default() };

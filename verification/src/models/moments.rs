@@ -12,10 +12,8 @@
 
 use crate::harness::common::party;
 use crate::harness::embedder::{Embedded, Extra, finish, first_runs, open, open_with, small, submit};
-use crate::harness::told::Told;
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, rc11_cut, sc, sc_cut};
-use spinpark_kernel::host::Host;
 use spinpark_kernel::protocol::find::Worker;
 use spinpark_kernel::protocol::locked::{Wake, Woken};
 use spinpark_kernel::protocol::spinning::Spinning;
@@ -25,12 +23,9 @@ use spinpark_kernel::sched::observer::Event;
 use spinpark_kernel::types::g::G;
 use spinpark_kernel::types::m::SpinningToken;
 use spinpark_kernel::types::p::PId;
-use spinpark_kernel::waits::chan::state::{Side, State};
-use spinpark_kernel::waits::chan::{Channel, Parts};
-use std::marker::PhantomData;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 
 /// Gs that a source gives all at once, when G1 has made them; and in which order Gs ran. No part of what is checked: one M does
 /// all of it.
@@ -129,43 +124,6 @@ fn two_at_once<H: ModelHost>() -> String {
     format!("the other: {other}")
 }
 
-/// A channel of values that look into it as they are dropped.
-struct OnNosy<H>(PhantomData<fn() -> H>);
-
-impl<H: ModelHost> Parts for OnNosy<H> {
-    type Host = H;
-    type Value = Nosy<H>;
-    type Waker = Told;
-    type Lock = <H as Host>::Lock<State<Self>>;
-
-    fn drop_value(value: Nosy<H>) {
-        drop(value);
-    }
-}
-
-struct Nosy<H: ModelHost>(Weak<Channel<OnNosy<H>>>, Arc<AtomicU64>);
-
-impl<H: ModelHost> Drop for Nosy<H> {
-    fn drop(&mut self) {
-        self.1.fetch_add(1, Relaxed);
-        let is_closed = self.0.upgrade().map(|channel| channel.with(|state| state.is_closed()));
-        assert!(is_closed == Some(true), "no receiver is left, and the channel is open");
-    }
-}
-
-/// The last receiver is dropped, and values are left whose destructors use the channel.
-fn what_is_left_uses_the_channel<H: ModelHost>() -> String {
-    let (channel, dropped) = (Arc::new(Channel::<OnNosy<H>>::new(2)), Arc::new(AtomicU64::new(0)));
-    let left = H::choose(3) as u64;
-    for _ in 0..left {
-        assert!(channel.try_put(Nosy(Arc::downgrade(&channel), Arc::clone(&dropped))).is_ok(), "there is room for two");
-    }
-    channel.drop_end(Side::Receivers);
-    let dropped = dropped.load(Relaxed);
-    assert!(dropped == left, "{left} were left, and {dropped} are dropped");
-    format!("{left} left")
-}
-
 /// The models.
 pub const MODELS: &[Model] = &[
     crate::model!("sched::the_global_queue_has_its_turn::a_source_fills_the_ring", a_source_fills_the_ring,
@@ -186,11 +144,5 @@ pub const MODELS: &[Model] = &[
         size: "2 threads",
         invariants: [14],
         must_reach: ["the other: true", "the other: false"],
-        runs: [rc11(), sc()]),
-    crate::model!("chan::the_last_end_leaves_nothing::what_is_left_uses_the_channel", what_is_left_uses_the_channel,
-        claim: "values that the last receiver leaves are dropped, and may use their channel meanwhile",
-        size: "1 thread, up to 2 values",
-        invariants: [90],
-        must_reach: ["0 left", "2 left"],
         runs: [rc11(), sc()]),
 ];
