@@ -94,8 +94,7 @@ rooms! {
 }
 
 /// What stands on the seam beside the kernel, and of which there are models, and no random programs.
-const MODELS_ALONE: [&str; 8] =
-    ["parker", "bell", "timer_queue", "sockets", "requests", "operation", "goroutine", "scope"];
+const MODELS_ALONE: [&str; 2] = ["timer_queue", "goroutine"];
 
 /// Variants that each die of a model, and that no room's random programs have been asked for.
 const NOT_ASKED: [&str; 5] = [

@@ -1,6 +1,5 @@
 //! The kill matrix: every access of the kernel weakened in every way, and every step of its source mistaken.
 
-use crate::mutants::sort_of;
 use crate::proptest;
 use crate::survivors::{self, Survivors};
 use serde::{Deserialize, Serialize};
@@ -202,6 +201,18 @@ pub(crate) fn accesses(survey: &Survey) -> Vec<Untried> {
     }
     untried
 }
+
+/// Of which sort a mutant of the matrix is, by its name.
+pub(crate) fn sort_of(name: &str) -> Sort {
+    match name.split(' ').nth(1) {
+        Some(word) if word.starts_with('`') => Sort::Ordering,
+        _ if name.contains(OF_TWO_LINES) => Sort::Pair,
+        _ => Sort::Step,
+    }
+}
+
+/// Stands behind the function in the name of a mistake of two lines.
+const OF_TWO_LINES: &str = " (two lines): ";
 
 /// Every step of the kernel's source; or every mistake of two lines.
 pub(crate) fn steps(list: &[Step], survey: &Survey, sort: Sort) -> Vec<Untried> {

@@ -2,7 +2,7 @@
 
 use crate::alone;
 use crate::how::How;
-use crate::matrix::{self, Budget, Known, Programs, Step, Tried, Untried};
+use crate::matrix::{self, Budget, Known, Programs, Step, Tried, Untried, sort_of};
 use crate::proptest;
 use crate::report::shard::Shard;
 use crate::run::{all_named, kill_orders, print_kills, run_kills, schedule, unknown_mutant};
@@ -205,18 +205,6 @@ fn keep_and_compare(how: &How, matrix: &[MutantRecord]) -> Result<bool, Stop> {
     }
     Ok(lost.is_empty())
 }
-
-/// Of which sort a mutant of the matrix is, by its name.
-pub(crate) fn sort_of(name: &str) -> Sort {
-    match name.split(' ').nth(1) {
-        Some(word) if word.starts_with('`') => Sort::Ordering,
-        _ if name.contains(OF_TWO_LINES) => Sort::Pair,
-        _ => Sort::Step,
-    }
-}
-
-/// Stands behind the function in the name of a mistake of two lines.
-const OF_TWO_LINES: &str = " (two lines): ";
 
 fn list(asked: &Asked, variants: &[&Mutant]) -> Result<(), Stop> {
     variants.iter().for_each(|variant| print(&format!("{:36} {}\n", variant.name, variant.what)));

@@ -5,11 +5,6 @@ use spinpark_kernel::waits::waker::{Lender, Waker};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The number of a waker of waiter `i`: of those that it has, this one.
-pub fn waker(i: usize, by: u64) -> u64 {
-    10 * i as u64 + by
-}
-
 /// What became of wakers.
 #[derive(Default)]
 pub struct Log(Mutex<Became>);
@@ -27,7 +22,7 @@ impl Log {
     }
 
     /// Which were woken since this was asked last.
-    pub fn take_woken(&self) -> Vec<u64> {
+    fn take_woken(&self) -> Vec<u64> {
         let mut became = self.lock();
         assert!(became.lost.is_empty(), "wakers {:?} were dropped, and neither woken nor forgotten", became.lost);
         std::mem::take(&mut became.woken)
@@ -37,11 +32,6 @@ impl Log {
     pub fn check(&self, expected: &mut Vec<u64>, op: &dyn Debug) {
         let (woken, expected) = (self.take_woken(), std::mem::take(expected));
         assert!(woken == expected, "{op:?} has woken {woken:?}, and not {expected:?}");
-    }
-
-    /// How many were woken since they were taken last.
-    pub fn woken(&self) -> usize {
-        self.lock().woken.len()
     }
 
     /// A lender of waker `id`, which gives copies at once if it `is_trusted`.
@@ -90,13 +80,6 @@ pub struct Lends {
     is_trusted: bool,
 }
 
-impl Lends {
-    /// A copy, for a caller that needs no lender.
-    pub fn copy(&self) -> Told {
-        Told::new(&self.log, self.id)
-    }
-}
-
 impl Lender for Lends {
     type Waker = Told;
 
@@ -111,7 +94,7 @@ impl Lender for Lends {
 
     fn prepare(&mut self) {
         assert!(self.copy.is_none(), "a copy is made though there is one");
-        self.copy = Some(self.copy());
+        self.copy = Some(Told::new(&self.log, self.id));
     }
 }
 

@@ -1,14 +1,10 @@
 //! Models of a step that is right, and would be wrong a moment earlier or later: each was found missing by a mistake that lived.
 //!
-//! | what                                            | when                                              | model                   |
-//! |-------------------------------------------------|---------------------------------------------------|-------------------------|
-//! | the room in a ring is read                      | after the sources have filled it                  | `a_source_fills_the_ring` |
-//! | an M that releases its P looks for a deadlock   | when the P is idle, not before                    | `the_world_is_stopped_meanwhile` |
-//! | an M is counted as spinning                     | in the step that finds none counted               |
-//! `two_at_once`           |
-//! | what is left in a channel is dropped            | when the channel's lock is free                   | `what_is_left_uses_the_channel` |
-//! | a case of a select looks into its channel       | if its waiter was given nothing                   | `a_case_takes_what_it_was_given` |
-//! | a socket counts as armed                        | once the system has armed it                      | `one_waits_before_it_is_known` |
+//! | what                                            | when                                | model                           |
+//! |-------------------------------------------------|-------------------------------------|---------------------------------|
+//! | the room in a ring is read                      | after the sources have filled it    | `a_source_fills_the_ring`       |
+//! | an M that releases its P looks for a deadlock   | when the P is idle, not before      | `the_world_is_stopped_meanwhile` |
+//! | an M is counted as spinning                     | in the step that finds none counted | `two_at_once`                   |
 
 use crate::harness::common::party;
 use crate::harness::embedder::{Embedded, Extra, finish, first_runs, open, open_with, small, submit};

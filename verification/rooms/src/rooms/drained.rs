@@ -8,6 +8,7 @@
 
 use crate::host::RoomHost;
 use crate::room::{Begun, CallId, Does, Effects, Real, Room, Spec, Waiting};
+use crate::rooms::sockets::system::{BOTH, interest};
 use crate::values::Maker;
 use kernel::host::Lock;
 use kernel::waits::bell::Bell;
@@ -162,8 +163,6 @@ pub struct OnHost<H: RoomHost> {
     others: [Waits<H>; 2],
 }
 
-const BOTH: [Direction; 2] = [Direction::Read, Direction::Write];
-
 impl<H: RoomHost> OnHost<H> {
     /// As a task does: reads up to `wanted` bytes, and waits until it can.
     fn read(&self, wanted: u64) -> Answer {
@@ -191,16 +190,22 @@ impl<H: RoomHost> OnHost<H> {
 
     /// The M looks what has changed, and wakes.
     fn poll(&self) {
-        const READ: Interest = Interest { read: true, write: false };
         let Some(has_ended) = self.system.with(System::report) else { return };
+        let [read, end] = [true, has_ended].map(|read| interest([read, false]));
+        self.wake(|bells| {
+            let Ok(()) = self.entry.take_ready(read, end, bells);
+        });
+    }
+
+    fn wake(&self, take: impl FnOnce(&mut Vec<Arc<Bell<H>>>)) {
         let mut bells = Vec::new();
-        let Ok(()) = self.entry.take_ready(READ, Interest { read: has_ended, write: false }, &mut bells);
+        take(&mut bells);
         bells.iter().for_each(|bell| bell.ring());
     }
 
     /// Of the other socket.
     fn by_hand(&self, entry: &Waits<H>, op: Op) -> Answer {
-        let only = |at: usize, is_so: bool| Interest { read: is_so && at == 0, write: is_so && at == 1 };
+        let only = |at: usize, is_so: bool| interest([0, 1].map(|n| is_so && n == at));
         let mut woken = Vec::new();
         match op {
             Op::Report(at, is_last) => {
@@ -242,11 +247,7 @@ impl<H: RoomHost> Real<Streams, H> for OnHost<H> {
         match op {
             Op::Read(wanted) => return Begun::Over(self.read(wanted)),
             Op::Poll => self.poll(),
-            Op::Close => {
-                let mut bells = Vec::new();
-                self.entry.close(&mut bells);
-                bells.iter().for_each(|bell: &Arc<Bell<H>>| bell.ring());
-            }
+            Op::Close => self.wake(|bells| self.entry.close(bells)),
             _ => self.system.with(|system| system.changes(op)),
         }
         Begun::Over(Answer::Done)

@@ -83,6 +83,14 @@ pub enum Op {
     Close,
 }
 
+impl Op {
+    /// Is it about a socket? If not, about the table, the system or the count.
+    fn is_of_socket(self) -> bool {
+        use Op::{Begin, Io, IsWaiting, Leave, Open, PollIo, PollMany, PollOnce};
+        matches!(self, Io(_) | PollIo(_) | Begin(_) | Leave(_) | IsWaiting(_) | PollOnce(_) | PollMany(_) | Open)
+    }
+}
+
 /// What a call returns. Tasks are numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Answer {
@@ -484,12 +492,9 @@ impl<H: RoomHost> Real<KnownSockets, H> for OnHost<H> {
         ManuallyDrop::new(Hand { socket, entry: self.entries[socket].clone(), ids: [None; 2], who: Arc::default() })
     }
     fn begin<'a>(&'a self, hand: &'a mut Self::Hand, op: Op, values: &Maker<H>) -> Begun<'a, H, Answer> {
-        use Op::{Begin, Io, IsWaiting, Leave, Open, PollIo, PollMany, PollOnce};
-        let is_of_socket =
-            matches!(op, Io(_) | PollIo(_) | Begin(_) | Leave(_) | IsWaiting(_) | PollOnce(_) | PollMany(_) | Open);
         Begun::Over(match hand.entry.clone() {
-            Some(entry) if is_of_socket => self.of_socket(hand, &entry, op, values),
-            None if is_of_socket => Answer::Nothing,
+            Some(entry) if op.is_of_socket() => self.of_socket(hand, &entry, op, values),
+            None if op.is_of_socket() => Answer::Nothing,
             _ => self.of_table(hand, op),
         })
     }

@@ -408,14 +408,11 @@ impl Spec<KnownSockets> for Table {
     }
 
     fn step(&mut self, me: CallId, does: Does<Op>, _: Option<&Answer>, _: &mut Effects) -> Option<Answer> {
-        use Op::{Begin, Io, IsWaiting, Leave, Open, PollIo, PollMany, PollOnce};
         let Does::Begin(op, number) = does else { return None };
         let doing = std::mem::replace(&mut self.hands[me.thread].doing, Doing::Nothing);
-        match op {
-            Io(_) | PollIo(_) | Begin(_) | Leave(_) | IsWaiting(_) | PollOnce(_) | PollMany(_) | Open => {
-                self.of_socket(me, op, number, doing)
-            }
-            _ => Some(self.of_table(me, op, doing)),
+        match op.is_of_socket() {
+            true => self.of_socket(me, op, number, doing),
+            false => Some(self.of_table(me, op, doing)),
         }
     }
 

@@ -72,11 +72,13 @@ impl State {
         std::mem::take(&mut self.sockets[socket].ready[at])
     }
 
+    fn is_let(&mut self) -> Result<(), ()> {
+        if std::mem::take(&mut self.refuses) { Err(()) } else { Ok(()) }
+    }
+
     /// What `interest` asks for is reported once.
     pub(super) fn arm(&mut self, socket: usize, interest: Both) -> Result<(), ()> {
-        if std::mem::take(&mut self.refuses) {
-            return Err(());
-        }
+        self.is_let()?;
         self.sockets[socket].armed = interest;
         self.sockets[socket].arms += 1;
         self.report(socket);
@@ -85,9 +87,7 @@ impl State {
 
     /// Knows it by this key. Which time that is.
     pub(super) fn add(&mut self, socket: usize, key: usize) -> Result<usize, ()> {
-        if std::mem::take(&mut self.refuses) {
-            return Err(());
-        }
+        self.is_let()?;
         let of = &mut self.sockets[socket];
         (of.key, of.armed) = (Some((key, of.keys)), [false; 2]);
         of.keys += 1;
@@ -98,11 +98,6 @@ impl State {
     pub fn forget(&mut self, socket: usize, nth: usize) {
         let key = &mut self.sockets[socket].key;
         *key = key.filter(|(_, known)| *known != nth);
-    }
-
-    /// Has it a key?
-    pub fn is_known(&self, socket: usize) -> bool {
-        self.sockets[socket].key.is_some()
     }
 
     /// The oldest report.
