@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use spinpark_verification::engines::{Engine, Outcome, Verdict};
 use spinpark_verification::job::{Order, drain};
 use spinpark_verification::model::{self, Model};
+use spinpark_verification::models::rooms::is_source;
 use spinpark_verification::mutation::mutant::source_line;
 use spinpark_verification::mutation::trial::{self, End, Mistake, Seen, Trial, Word};
 use spinpark_verification::record::{Fate, MutantRecord, Sort};
@@ -55,6 +56,8 @@ impl Budget {
     /// For minutes.
     pub(crate) const QUICK: Budget =
         Budget { glance: 0.08, look: 1.4, all: 12.0, candidates: 120, known: Known::Believed };
+    /// For one that survived [`Budget::QUICK`], and should not: that may be because the machine is busy.
+    pub(crate) const PATIENT: Budget = Budget { glance: 0.5, look: 10.0, all: 60.0, ..Budget::QUICK };
     /// For hours.
     pub(crate) const DEEP: Budget =
         Budget { glance: 0.5, look: 10.0, all: 120.0, candidates: usize::MAX, known: Known::Tried };
@@ -271,10 +274,16 @@ pub(crate) fn try_all(
                 Mistake::Step(step) => Some(step),
                 _ => None,
             };
-            let mut tried = try_one(&programs.models, untried, survey, budget)?;
+            let mut tried = try_one(&programs.models, untried.clone(), survey, budget)?;
             let tests = programs.proptests.as_deref().filter(|_| tried.record.fate.is_unexplained());
             if let (Some(step), Some(proptests)) = (step, tests) {
                 proptest::ask(proptests, step, &mut tried.record)?;
+            }
+            if tried.record.fate == Fate::Survived && !is_known && budget.look < Budget::PATIENT.look {
+                let again = try_one(&programs.models, untried, survey, Budget::PATIENT)?;
+                if again.record.fate == Fate::Killed {
+                    tried = again;
+                }
             }
             survivors.explain(&mut tried.record);
             Ok(tried)
@@ -333,7 +342,7 @@ fn rounds(candidates: &[usize], room: &str, survey: &Survey, budget: Budget) -> 
     let seconds = |j: usize| survey.candidates[j].seconds;
     let cost = |candidate: &usize| {
         let candidate = &survey.candidates[*candidate];
-        let is_of_room = candidate.order.model.starts_with(&format!("{room}::"));
+        let is_of_room = candidate.order.model.split("::").next().is_some_and(|model| is_source(room, model));
         let hears_all = candidate.order.model.starts_with(HEAR_ALL);
         (!is_of_room, !hears_all, (candidate.seconds * 1000.0) as u64)
     };

@@ -3,9 +3,15 @@
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, OnAny, Run, rc11};
 use crate::mutation::mutant::Mutant;
-use spinpark_rooms::explore::play_any;
+use spinpark_rooms::explore::{Declared, play_any};
 use spinpark_rooms::room::Room;
 use spinpark_rooms::rooms;
+
+/// Is the file `of` of the kernel source of `room`? It is if the room is called so, or says it.
+pub fn is_source(of: &str, room: &str) -> bool {
+    let is_said = |declared: &Declared| declared.name == room && declared.source.split(' ').any(|file| file == of);
+    of == room || rooms::ROOMS.iter().any(is_said)
+}
 
 /// One execution of one of the room's programs number `N`. How it ended is said when its threads have come to their end.
 fn play<R: Room, const N: usize>() -> String {
@@ -143,7 +149,7 @@ pub const SEMAPHORE: &[Model] =
     models!("semaphore", rooms::semaphore::Semaphores, invariants: [125, 126], focuses: ["three_wait" => 7]);
 /// Sockets that a poller knows, and the tasks that wait for them.
 pub const SOCKETS: &[Model] = models!("sockets", rooms::sockets::KnownSockets, invariants: [29, 78, 121, 122],
-    of_three: ["one_waits_before_it_is_known" => 7]);
+    of_three: ["one_waits_before_it_is_known" => 7, "one_waits_beside_two" => 8]);
 /// A task.
 pub const TASK: &[Model] = models!("task", rooms::task::Tasks, invariants: [53, 54, 55, 56, 57],
     of_three: ["a_handle_changes_its_mind" => 7, "three_threads" => 8, "a_closer_for_longer" => 9,

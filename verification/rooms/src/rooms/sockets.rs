@@ -168,6 +168,7 @@ impl Room for KnownSockets {
             None => first.to_vec(),
             Some(Begin(0)) => vec![Leave(0), Io(1), Op::Forget],
             Some(PollOnce(0)) => vec![PollIo(0), Io(0), Op::Forget],
+            Some(Op::Register(_)) => vec![Begin(0), Io(0), Op::Forget],
             _ => vec![Io(0), Op::Forget],
         };
         match role {
@@ -204,9 +205,9 @@ impl Room for KnownSockets {
         let are_three = of(Role::M) == 1 && (tasks == 2 || of(Role::Owner(true)) == 1 && of(Role::Asker) == 0);
         is_once && is_alone && is_apart && (roles.len() < 3 || are_three)
     }
-    /// A task that waits before the system knows the socket.
+    /// A task that waits before the system knows the socket; one that waits while another does elsewhere, or is woken.
     fn focuses() -> Vec<Focus<Self>> {
-        use Op::{Begin, Change, Forget, Insert, Open, PollOnce};
+        use Op::{Begin, Change, Forget, Insert, Open, PollOnce, Register, Serve};
         let has = |role, op, _| {
             role == Role::Alone && matches!(op, Begin(0) | Change(0) | Forget | Insert | Open | PollOnce(0))
         };
@@ -214,7 +215,13 @@ impl Room for KnownSockets {
             let ops = program.threads[0].steps.iter().map(|step| step.op);
             ops.take(3).eq([Forget, Insert, Begin(0)])
         };
-        vec![Focus { lens: &[6], has, is_played: is_made_by_hand }]
+        let of_two = |role, op, _| match role {
+            Role::Task | Role::Owner(true) => op == Begin(0),
+            Role::Owner(false) => matches!(op, Begin(0) | Register(false)),
+            Role::M => op == Serve(0),
+            _ => false,
+        };
+        vec![Focus { lens: &[6], has, is_played: is_made_by_hand }, Focus::new(&[2, 1], of_two)]
     }
 }
 
