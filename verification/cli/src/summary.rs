@@ -92,11 +92,7 @@ pub(crate) fn whole(rows: &[Row], kills: &[Kill], time: Duration, file: Option<&
         let _ = writeln!(text, "            {n:>4} {rest}, in up to {longest:.0} s: `cargo verify best --list`");
     }
     if !stale.is_empty() {
-        let _ = writeln!(
-            text,
-            "            {:>4} of these proved before sources changed: `cargo verify best`",
-            stale.len()
-        );
+        let _ = writeln!(text, "            {:>4} of these proved before sources changed: `cargo best`", stale.len());
     }
     if !kills.is_empty() {
         let lived = if killed < kills.len() { "; SOME LIVE" } else { "" };

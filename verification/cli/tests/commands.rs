@@ -59,7 +59,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify --table", Verify(0, "--table --engine tso-random --jobs 2 --json rows.json")),
     ("cargo verify best --list", Verify(0, "best --list --keep best.jsonl")),
     (
-        "cargo verify best --minutes 60",
+        "cargo best --minutes 60",
         Verify(0, "best globq::the_length_is_a_hint --minutes 0.2 --folder best --keep best.jsonl"),
     ),
     ("cargo verify pages", Verify(0, "pages --from verification/record.jsonl")),
