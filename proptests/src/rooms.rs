@@ -3,7 +3,6 @@
 pub mod handoff;
 pub mod locked;
 pub mod netpoll;
-pub mod resize;
 pub mod role;
 pub mod spinning;
 pub mod stw;
@@ -33,7 +32,6 @@ pub static ALL: &[Entry] = &[
     Entry::of::<role::SignalledThread>(),
     Entry::of::<locked::Locked>(),
     Entry::of::<locked::Deadlock>(),
-    Entry::of::<resize::Resize>(),
     Entry::of::<Whole>(),
     Entry::of::<Hogs>(),
     Entry::of::<OnCores>(),

@@ -87,7 +87,6 @@ rooms! {
     role: "role",
     locked: "locked",
     deadlock: "deadlock",
-    resize: "resize",
     sched: "sched",
     hogs: "hogs",
     cores: "cores",
