@@ -7,7 +7,6 @@ pub mod role;
 pub mod spinning;
 pub mod stw;
 pub mod syscall;
-pub mod threads;
 pub mod work_source;
 
 use crate::regression::{FORMAT, Regression};
@@ -21,7 +20,6 @@ pub static ALL: &[Entry] = &[
     Entry::of::<spinning::Spinning>(),
     Entry::of::<spinning::Duel>(),
     Entry::of::<spinning::Idlers>(),
-    Entry::of::<threads::Threads>(),
     Entry::of::<handoff::Handoff>(),
     Entry::of::<work_source::WorkSources>(),
     Entry::of::<netpoll::Netpoll>(),

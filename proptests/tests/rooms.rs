@@ -76,7 +76,6 @@ rooms! {
     spinning: "spinning",
     duel: "duel",
     idlers: "idlers",
-    threads: "threads",
     handoff: "handoff",
     work_source: "work_source",
     netpoll: "netpoll",

@@ -18,7 +18,6 @@ pub mod spinning;
 mod stopper;
 pub mod stw;
 pub mod syscall;
-pub mod threads;
 pub mod timer_queue;
 pub mod timers;
 pub mod told;

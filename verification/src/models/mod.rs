@@ -30,7 +30,6 @@ pub mod stw;
 pub mod syscall;
 pub mod sysmon;
 pub mod task_tables;
-pub mod threads;
 pub mod timer_queue;
 pub mod timers;
 pub mod whole;
@@ -51,7 +50,7 @@ pub static MODELS: &[&[Model]] = &[
     rooms::GLOBQ,
     rooms::IDLE,
     spinning::MODELS,
-    threads::MODELS,
+    rooms::THREADS,
     syscall::MODELS,
     role::MODELS,
     handoff::MODELS,
@@ -116,7 +115,7 @@ pub static MUTANTS: &[&[Mutant]] = &[
     local::MUTANTS,
     globq::MUTANTS,
     spinning::MUTANTS,
-    threads::MUTANTS,
+    rooms::THREADS_MUTANTS,
     syscall::MUTANTS,
     role::MUTANTS,
     handoff::MUTANTS,

@@ -154,6 +154,9 @@ pub const SOCKETS: &[Model] = models!("sockets", rooms::sockets::KnownSockets, i
 pub const TASK: &[Model] = models!("task", rooms::task::Tasks, invariants: [53, 54, 55, 56, 57],
     of_three: ["a_handle_changes_its_mind" => 7, "three_threads" => 8, "a_closer_for_longer" => 9,
         "a_closer_beside_a_waker" => 10]);
+/// How a P is handed to an M that sleeps or is new.
+pub const THREADS: &[Model] = models!("threads", rooms::threads::HandedPs, invariants: [4, 12, 13, 24, 30],
+    of_three: ["an_m_sleeps_twice_or_hands_on" => 7]);
 /// Timers.
 pub const TIMERS: &[Model] = models!("timers", rooms::timers::TimerQueues, invariants: [35, 44, 75, 76, 77],
     of_three: ["a_sleeper_beside_two_takes" => 7]);
@@ -235,6 +238,17 @@ pub const SLEEP_MUTANTS: &[Mutant] = crate::mutants! {
         weaken("waits/at_rest.rs", "pub fn enter", "fetch_add(CHANGE + 1, Release)"), by ENDS => [Rc11];
     "at-rest-no-acquire": "the count is read, Relaxed",
         weaken("waits/at_rest.rs", "pub fn are_all", "load(Acquire)"), by ENDS => [Rc11];
+};
+
+const HANDS: &str = "threads::every_client_program_is_explained::one_beside_one";
+
+/// Orderings of an M's `nextp`.
+pub const THREADS_MUTANTS: &[Mutant] = crate::mutants! {
+    room: "threads";
+    "threads-nextp-relaxed": "`nextp` is set Relaxed",
+        weaken("types/m.rs", "pub fn set_nextp", "swap"), by HANDS => [Rc11];
+    "threads-nextp-unseen": "`nextp` is taken Relaxed",
+        weaken("types/m.rs", "pub fn take_nextp", "swap"), by HANDS => [Rc11];
 };
 
 const ONE: &str = "sockets::every_client_program_is_explained::one_beside_one";

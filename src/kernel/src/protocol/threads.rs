@@ -9,7 +9,7 @@
 //! idled again and a spinning M is asked for, under one hold of the lock; an M that is about to sleep checks that request
 //! under the same lock. So as long as one M lives, the work is run, if later.
 //!
-//! Checked by: verification/src/models/threads.rs
+//! Checked by: verification/rooms/src/rooms/threads.rs
 
 use crate::host::{Host, SpawnError};
 use crate::types::m::{M, MId, NextP};

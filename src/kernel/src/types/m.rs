@@ -12,7 +12,7 @@
 //! Pair `nextp`: `nextp` itself releases and acquires, so a sleeper that takes it, even after a spurious wake, sees the P's
 //! queues as the last owner left them.
 //!
-//! Checked by: verification/src/models/threads.rs
+//! Checked by: verification/rooms/src/rooms/threads.rs
 
 use crate::atomic::{Atomic, Value};
 use crate::host::{Host, Parker};

@@ -51,7 +51,7 @@ fn is_patch_of(step: &Step, source: &str, patches: &str) -> bool {
 
 fn is_in(step: &Step, source: &str) -> bool {
     let is_it = |name: &str| step.file == format!("{name}.rs") || step.file.starts_with(&format!("{name}/"));
-    let is_in = |source: &str| ["queues/", "waits/", ""].iter().any(|folder| is_it(&format!("{folder}{source}")));
+    let is_in = |source: &str| ["queues/", "waits/", "protocol/", "types/", ""].iter().any(|folder| is_it(&format!("{folder}{source}")));
     source.split(' ').any(is_in) && step.both.is_none()
 }
 

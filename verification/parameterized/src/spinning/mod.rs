@@ -447,7 +447,7 @@ pub const WRONG: &[Variant] = &[
         15,
         "sleeps-on-a-request",
         "an M goes to sleep without a look at needspinning, although a start was refused",
-        "mutant threads-sleeps-on-a-request; Spin: SLEEPS_UNASKED",
+        "Spin: SLEEPS_UNASKED",
     ),
     wrong(
         9,
@@ -459,7 +459,7 @@ pub const WRONG: &[Variant] = &[
         12,
         "forgets-who-fell-asleep",
         "when a start is refused, it is not checked whether an M fell asleep meanwhile",
-        "mutant threads-forgets-who-fell-asleep",
+        "client programs of `threads`",
     ),
     wrong(
         17,

@@ -26,6 +26,7 @@ pub mod select;
 pub mod semaphore;
 pub mod sockets;
 pub mod task;
+pub mod threads;
 pub mod timers;
 pub mod wait_group;
 pub mod watch;
@@ -60,6 +61,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<semaphore::Semaphores>(),
     Declared::of::<sockets::KnownSockets>(),
     Declared::of::<task::Tasks>(),
+    Declared::of::<threads::HandedPs>(),
     Declared::of::<timers::TimerQueues>(),
     Declared::of::<wait_group::WaitGroups>(),
     Declared::of::<watch::Watches>(),
