@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Of all that compile, so many may be argued: 238 of the kernel's 2,558, 214 of the 1,801 of tasks and waits.
-const ARGUED: usize = 452;
+const ARGUED: usize = 454;
 
 /// One argument is about at most so many: what is said of more is true of none in particular.
 const BY_ONE_ARGUMENT: usize = 4;

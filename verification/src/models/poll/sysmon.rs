@@ -2,12 +2,13 @@
 
 use super::{LATE, NOW, queued, ticks};
 use crate::harness::common::any_of;
-use crate::harness::transcript::{S, at, it_is, leave, numbers, one_runs, set};
+use crate::harness::transcript::{Outside, S, at, it_is, leave, numbers, one_runs, set};
 use crate::hosts::model_host::ModelHost;
 use crate::hosts::stepped::{Stepped, for_ever, unless_gone, vanish};
 use spinpark_kernel::host::Host;
 use spinpark_kernel::host::NEVER;
-use spinpark_kernel::protocol::locked::Wake;
+use spinpark_kernel::protocol::find::Worker;
+use spinpark_kernel::protocol::locked::{Wake, Woken};
 use spinpark_kernel::protocol::sysmon::SLICE;
 use spinpark_kernel::sched::config::Config;
 use std::sync::Arc;
@@ -56,13 +57,28 @@ pub(super) fn nobody_waits_there<H: ModelHost>() -> String {
     assert!(!retook, "no M is in a call");
     assert_eq!(trace.snapshot.global, found.len(), "what was found is there for all");
     assert_eq!(trace.needspinning, !found.is_empty(), "one that is about to idle its P is asked to look for it");
-    leave(m0);
+    if is_minded && idle > 0 && [first, second, ready].iter().all(|gs| gs.is_empty()) {
+        is_in_vain(&sched, &outside, m0);
+    } else {
+        leave(m0);
+    }
     match (is_minded, idle, found.len()) {
         (false, ..) => "left alone".to_owned(),
         (_, 1, _) => "one is sent".to_owned(),
         (.., 0) => "looked in vain".to_owned(),
         _ => "found something".to_owned(),
     }
+}
+
+/// What was waited for is gone before the M that was sent begins: it sleeps. G1 waits then, and is told of the deadlock.
+fn is_in_vain(sched: &S, outside: &Outside, m0: Worker) {
+    outside.awaits(false);
+    (0..2).for_each(|source| outside.is_due(source, NEVER));
+    let m1 = Stepped::begin().expect("it was sent");
+    for_ever(|| sched.next(m1));
+    let (m0, woken) = sched.park_bound(m0, Wake::Inside);
+    assert_eq!(woken, Woken::Deadlock, "nothing is left that could ready G1");
+    leave(m0);
 }
 
 /// M0 waits in the poller. A busy M changes what is waited for, and the monitor looks.
@@ -163,42 +179,47 @@ pub(super) fn no_m_is_left<H: ModelHost>() -> String {
     if given.is_empty() && ready.is_empty() { "looked in vain" } else { "found something" }.to_owned()
 }
 
-/// G1 waits on its M, and a thread for another M is refused. Something is due, so the monitor takes it. Meanwhile a thread asks whether
-/// all is at rest: if that is so, and nothing else is expected, it reports a deadlock. So does an M that goes to sleep meanwhile. If the monitor
-/// finds nothing, and nothing is expected any more, G1 is told.
+/// G1 waits on its M, and a thread for another M is refused; or it waits when the monitor looks, and the M that gets its P sleeps. Something
+/// is due, so the monitor takes it. Meanwhile a thread asks whether all is at rest: if that is so, and nothing else is expected, it reports a
+/// deadlock. So does an M that goes to sleep meanwhile. If the monitor finds nothing, and nothing is expected any more, G1 is told.
 pub(super) fn what_it_has_taken<H: ModelHost>() -> String {
     let given: &[u64] = any_of::<H, _>(&[&[], &[11, 12]]);
+    let is_refused = any_of::<H, _>(&[true, false]);
 
     let (sched, outside) = set(Config { max_ms: 2, ..numbers(1) }, true);
-    let m0 = one_runs(&sched);
+    let mut m0 = Some(one_runs(&sched));
     outside.awaits(true);
-    Stepped::refuse(100);
-    for_ever(|| sched.park_bound(m0, Wake::Inside));
+    let is_at_rest = |sched: &S| sched.is_at_rest(|| 0, || true);
+    if is_refused {
+        Stepped::refuse(100);
+        for_ever(|| sched.park_bound(m0.take().expect("it runs G1"), Wake::Inside));
+        assert!(is_at_rest(&sched), "the only G waits");
+    }
     it_is(NOW);
     outside.is_due(0, NOW - 1);
     if !given.is_empty() {
         outside.gives(0, given);
     }
-    let is_at_rest = |sched: &S| sched.is_at_rest(|| 0, || true);
-    assert!(is_at_rest(&sched), "the only G waits");
     let theirs = Arc::clone(&outside);
     outside.meanwhile(move |sched| {
         assert_eq!(theirs.told().last().map(String::as_str), Some("peek"), "the monitor looks itself");
-        assert!(!is_at_rest(sched), "what the monitor has taken is in no queue yet, and all is said to be at rest");
         theirs.awaits(false);
         theirs.is_due(0, NEVER);
+        m0.into_iter().for_each(|m0| for_ever(|| sched.park_bound(m0, Wake::Inside)));
+        Stepped::begin().into_iter().for_each(|m1| for_ever(|| sched.next(m1)));
+        assert!(!is_at_rest(sched), "what the monitor has taken is in no queue yet, and all is said to be at rest");
         sched.look_for_deadlock();
-        assert_eq!(
-            theirs.told(),
-            Vec::<String>::new(),
-            "what the monitor has taken is in no queue yet, and a deadlock is reported to G1"
-        );
+        assert!(!is_told(&theirs), "what the monitor has taken is in no queue yet, and a deadlock is reported to G1");
     });
     sched.tick(&mut sched.watch(), NOW);
-    let is_told = outside.told().iter().any(|event| event.starts_with("Deadlock"));
-    assert_eq!(is_told, given.is_empty(), "G1 is told if nothing is left that could ready it");
+    assert_eq!(is_told(&outside), given.is_empty(), "G1 is told if nothing is left that could ready it");
     assert!(!is_at_rest(&sched), "G1 goes on, or what the monitor has taken is queued");
     if given.is_empty() { "took nothing" } else { "took something" }.to_owned()
+}
+
+/// Was a deadlock reported since events were read last?
+fn is_told(outside: &Outside) -> bool {
+    outside.told().iter().any(|event| event.starts_with("Deadlock"))
 }
 
 /// The monitor has looked for those that wait. It does so again when no M has for a slice, and not before.
