@@ -77,6 +77,11 @@ pub(crate) fn explore(asked: &Asked) -> Result<(), Stop> {
         }
         return Ok(());
     }
+    if !cfg!(debug_assertions) {
+        let why =
+            "this build leaves debug assertions out, so it would prove less: `cargo best` has them, and is as fast";
+        return Err(Stop::BadInput(why.to_owned()));
+    }
     fs::create_dir_all(&asked.folder)
         .map_err(|error| Stop::BadInput(format!("cannot make {}: {error}", asked.folder.display())))?;
     listen_for_ctrl_c()?;
