@@ -78,8 +78,7 @@ pub(crate) fn explore(asked: &Asked) -> Result<(), Stop> {
         return Ok(());
     }
     if !cfg!(debug_assertions) {
-        let why =
-            "this build leaves debug assertions out, so it would prove less: `cargo best` has them, and is as fast";
+        let why = "this build leaves debug assertions out, so it would prove less: `cargo best` has them";
         return Err(Stop::BadInput(why.to_owned()));
     }
     fs::create_dir_all(&asked.folder)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use spinpark_verification::engines::{Engine, Outcome, Verdict};
 use spinpark_verification::job::{Order, drain};
 use spinpark_verification::model::{self, Model};
-use spinpark_verification::models::rooms::is_source;
+use spinpark_verification::models::rooms::rooms_of;
 use spinpark_verification::mutation::mutant::source_line;
 use spinpark_verification::mutation::trial::{self, End, Mistake, Seen, Trial, Word};
 use spinpark_verification::record::{Fate, MutantRecord, Sort};
@@ -306,7 +306,7 @@ pub(crate) fn try_one(program: &Path, untried: Untried, survey: &Survey, budget:
     }
     let (clock, mut noticed) = (Instant::now(), false);
     record.fate = Fate::Survived;
-    for (candidates, bound) in rounds(&candidates, &record.room, survey, budget) {
+    for (candidates, bound) in rounds(&candidates, &record, survey, budget) {
         let orders = candidates.iter().map(|&candidate| bounded(&survey.candidates[candidate].order, bound)).collect();
         let trial = Trial { mistake: mistake.clone(), judges: orders };
         let (words, end) = trial::hold(program, &trial, Duration::from_secs(4))?;
@@ -338,11 +338,12 @@ fn bounded(order: &Order, seconds: f64) -> Order {
 const HEAR_ALL: &str = "sched::answers_as_lists_would::";
 
 /// Which candidates are played, and for how long: all of them for a moment, those of the same room first; then those that need longer.
-fn rounds(candidates: &[usize], room: &str, survey: &Survey, budget: Budget) -> Vec<(Vec<usize>, f64)> {
+fn rounds(candidates: &[usize], record: &MutantRecord, survey: &Survey, budget: Budget) -> Vec<(Vec<usize>, f64)> {
+    let own: BTreeSet<&str> = rooms_of(&record.file).chain([record.room.as_str()]).collect();
     let seconds = |j: usize| survey.candidates[j].seconds;
     let cost = |candidate: &usize| {
         let candidate = &survey.candidates[*candidate];
-        let is_of_room = candidate.order.model.split("::").next().is_some_and(|model| is_source(room, model));
+        let is_of_room = candidate.order.model.split("::").next().is_some_and(|room| own.contains(room));
         let hears_all = candidate.order.model.starts_with(HEAR_ALL);
         (!is_of_room, !hears_all, (candidate.seconds * 1000.0) as u64)
     };

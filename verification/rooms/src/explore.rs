@@ -172,6 +172,14 @@ impl Declared {
             run_on_cores: |programs| cores::run_some::<R, R::Real<cores::Cores>>(programs, |_| true).map(drop),
         }
     }
+
+    /// Is this file of the kernel's part of the room's source?
+    pub fn is_made_of(&self, file: &str) -> bool {
+        let folders = ["queues/", "waits/", "protocol/", "types/"];
+        let inside = folders.iter().find_map(|folder| file.strip_prefix(folder)).unwrap_or(file);
+        let module = inside.split(['/', '.']).next();
+        self.source.split(' ').any(|source| module == Some(source))
+    }
 }
 
 /// What the programs number `n` of a room are called.

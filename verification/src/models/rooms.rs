@@ -3,14 +3,13 @@
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, OnAny, Run, rc11};
 use crate::mutation::mutant::Mutant;
-use spinpark_rooms::explore::{Declared, play_any};
+use spinpark_rooms::explore::play_any;
 use spinpark_rooms::room::Room;
 use spinpark_rooms::rooms;
 
-/// Is the file `of` of the kernel source of `room`? It is if the room is called so, or says it.
-pub fn is_source(of: &str, room: &str) -> bool {
-    let is_said = |declared: &Declared| declared.name == room && declared.source.split(' ').any(|file| file == of);
-    of == room || rooms::ROOMS.iter().any(is_said)
+/// The rooms that are made of this file of the kernel's, among others.
+pub fn rooms_of(file: &str) -> impl Iterator<Item = &str> {
+    rooms::ROOMS.iter().filter(move |declared| declared.is_made_of(file)).map(|declared| declared.name)
 }
 
 /// One execution of one of the room's programs number `N`. How it ended is said when its threads have come to their end.

@@ -45,14 +45,12 @@ fn patches_of(room: &str) -> PathBuf {
 }
 
 /// Is it one of those variants? Other mistakes made by hand are of models, which may ask what no program of the room does.
-fn is_patch_of(step: &Step, source: &str, patches: &str) -> bool {
-    step.kind == "edited" && is_in(step, source) && patches.contains(&format!("what = {:?}", step.what))
+fn is_patch_of(step: &Step, room: &Declared, patches: &str) -> bool {
+    step.kind == "edited" && is_in(step, room) && patches.contains(&format!("what = {:?}", step.what))
 }
 
-fn is_in(step: &Step, source: &str) -> bool {
-    let is_it = |name: &str| step.file == format!("{name}.rs") || step.file.starts_with(&format!("{name}/"));
-    let is_in = |source: &str| ["queues/", "waits/", "protocol/", "types/", ""].iter().any(|folder| is_it(&format!("{folder}{source}")));
-    source.split(' ').any(is_in) && step.both.is_none()
+fn is_in(step: &Step, room: &Declared) -> bool {
+    room.is_made_of(&step.file) && step.both.is_none()
 }
 
 /// The life of the process that tries one: with the room's programs, then with those of the others that have its source.
@@ -60,7 +58,7 @@ fn one(id: u32, room: &Declared) -> ExitCode {
     std::panic::set_hook(Box::new(|_| ()));
     switch_on(id);
     let step = STEPS.iter().find(|step| step.id == id).expect("there is such a mistake");
-    let others = ROOMS.iter().filter(|other| is_in(step, other.source) && other.name != room.name);
+    let others = ROOMS.iter().filter(|other| is_in(step, other) && other.name != room.name);
     if !std::iter::once(room).chain(others).any(kills) {
         println!("{}", if hits() > 0 { "LIVES" } else { "NOT COVERED" });
     }
@@ -85,8 +83,8 @@ fn kills(room: &Declared) -> bool {
 /// How many live.
 fn all(room: &str, is_every: bool) -> usize {
     let patches = std::fs::read_to_string(patches_of(room)).unwrap_or_default();
-    let source = ROOMS.iter().find(|declared| declared.name == room).expect("a room").source;
-    let is_tried = |step: &&Step| if is_every { is_in(step, source) } else { is_patch_of(step, source, &patches) };
+    let declared = ROOMS.iter().find(|declared| declared.name == room).expect("a room");
+    let is_tried = |step: &&Step| if is_every { is_in(step, declared) } else { is_patch_of(step, declared, &patches) };
     let steps = STEPS.iter().filter(is_tried);
     let came: Vec<String> = steps
         .map(|step| {

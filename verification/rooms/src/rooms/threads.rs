@@ -119,7 +119,7 @@ pub struct Table {
     asked: bool,
     /// Numbers for new Ms.
     unused: Vec<u32>,
-    /// So many threads can be had.
+    /// So many threads can be started.
     threads: usize,
 }
 
@@ -145,7 +145,7 @@ impl Table {
 }
 
 impl Room for HandedPs {
-    /// How many Ps are idle at first, and how many threads can be had.
+    /// How many Ps are idle at first, and how many threads can be started.
     type Setup = (usize, usize);
     type Role = Role;
     type Op = Op;

@@ -70,7 +70,8 @@ pub(super) fn nobody_waits_there<H: ModelHost>() -> String {
     }
 }
 
-/// What was waited for is gone before the M that was sent begins: it sleeps. G1 waits then, and is told of the deadlock.
+/// The timers are cancelled, and no G waits in the poller, before the M that was sent begins: it sleeps. G1 waits then, and is told of the
+/// deadlock.
 fn is_in_vain(sched: &S, outside: &Outside, m0: Worker) {
     outside.awaits(false);
     (0..2).for_each(|source| outside.is_due(source, NEVER));
@@ -203,13 +204,25 @@ pub(super) fn what_it_has_taken<H: ModelHost>() -> String {
     let theirs = Arc::clone(&outside);
     outside.meanwhile(move |sched| {
         assert_eq!(theirs.told().last().map(String::as_str), Some("peek"), "the monitor looks itself");
+        let is_held = |sched: &S| {
+            assert!(!is_at_rest(sched), "what the monitor has taken is in no queue yet, and all is said to be at rest");
+        };
+        is_held(sched);
         theirs.awaits(false);
         theirs.is_due(0, NEVER);
-        m0.into_iter().for_each(|m0| for_ever(|| sched.park_bound(m0, Wake::Inside)));
-        Stepped::begin().into_iter().for_each(|m1| for_ever(|| sched.next(m1)));
-        assert!(!is_at_rest(sched), "what the monitor has taken is in no queue yet, and all is said to be at rest");
+        if let Some(m0) = m0 {
+            for_ever(|| sched.park_bound(m0, Wake::Inside));
+            let m1 = Stepped::begin().expect("it gets the P");
+            for_ever(|| sched.next(m1));
+            is_held(sched);
+            assert!(!is_told(&theirs), "an M goes to sleep, and a deadlock is reported to G1");
+        }
         sched.look_for_deadlock();
-        assert!(!is_told(&theirs), "what the monitor has taken is in no queue yet, and a deadlock is reported to G1");
+        assert_eq!(
+            theirs.told(),
+            Vec::<String>::new(),
+            "what the monitor has taken is in no queue yet, and a deadlock is reported to G1"
+        );
     });
     sched.tick(&mut sched.watch(), NOW);
     assert_eq!(is_told(&outside), given.is_empty(), "G1 is told if nothing is left that could ready it");
