@@ -753,6 +753,31 @@ mod misuse {
     }
 
     #[test]
+    fn of_the_waker_of_block_on_by_another_thread_is_a_deadlock_at_the_worst() {
+        let runtime = with_procs(1, 0);
+        let wanted = Arc::new(Mutex::new(None::<Waker>));
+        let weak = Arc::downgrade(&wanted);
+        thread::spawn(move || {
+            for n in (0..200).cycle() {
+                let Some(wanted) = weak.upgrade() else { return };
+                let waker = wanted.lock().expect("no panic").take();
+                (0..n).for_each(|_| std::hint::spin_loop()); // the thread that waits comes to sleep meanwhile
+                waker.into_iter().for_each(Waker::wake);
+            }
+        });
+        for _ in 0..20_000 {
+            let mut polls = 0;
+            let ended = runtime.block_on(poll_fn(|cx| {
+                polls += 1;
+                *wanted.lock().expect("no panic") = (polls == 1).then(|| cx.waker().clone());
+                if polls == 1 { Poll::Pending } else { Poll::Ready(()) }
+            }));
+            assert!(ended.is_ok() || polls == 1, "woken, and told of a deadlock");
+        }
+        assert_eq!(runtime.block_on(async { 1 }), Ok(1), "it does not go on");
+    }
+
+    #[test]
     fn of_a_waker_by_another_thread_is_no_hang() {
         let runtime = with_procs(1, 0);
         let channel = Channel::new();

@@ -47,7 +47,8 @@
 //! **What a program must do**, to be the same again: draw by [`choose`], tell time by [`now`], and let nothing depend on
 //! addresses or on the order of a [`HashMap`](std::collections::HashMap).
 //!
-//! **What it must not do.** Use the runtime, or wake its tasks, from another thread: that panics. Block the thread
+//! **What it must not do.** Use the runtime, or wake its tasks, from another thread: that panics. Wake what waits in `block_on` from
+//! another thread: no seed decides when it does, and the deadlock may be told first. Block the thread
 //! itself, by [`std::thread::sleep`] or a channel of std, waiting for a task: all of the runtime blocks, for ever; use
 //! [`pause`]. The same for a lock: none of std's may be held while the thread can be left, in a `pause`, a `join`, a
 //! `block_on`, a `checkpoint`. There is no network: sockets fail with [`Unsupported`](std::io::ErrorKind::Unsupported).

@@ -25,33 +25,61 @@ use core::cell::Cell;
 use core::future::Future;
 use core::panic::Location;
 use core::pin::{Pin, pin};
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::{Acquire, Release};
 use core::task::{self, Poll, Waker};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::task::Wake;
 
 /// What wakes a thread that waits for a future, as a waker.
-struct Bell<H: Host>(bell::Bell<H, Waits>);
+struct Bell<H: Host> {
+    bell: bell::Bell<H, Waits>,
+    /// The machine that plays the thread.
+    machine: sim::Number,
+    /// A thread that this machine does not play has rung. It runs beside the machine: the thread that waits would find it in the middle of
+    /// its ring, and the machine cannot wait for it. So it leaves word, and the thread rings by itself when it looks next.
+    is_rung_outside: AtomicBool,
+}
 
-impl<H: Host> Bell<H> {
+impl<H: Platform> Bell<H> {
     fn new(counts: Waits) -> Arc<Bell<H>> {
-        Arc::new(Bell(bell::Bell::counted_by(counts)))
+        let (bell, machine) = (bell::Bell::counted_by(counts), sim::number());
+        Arc::new(Bell { bell, machine, is_rung_outside: AtomicBool::new(false) })
+    }
+
+    /// Sleeps until it rings, and asks `before_sleep` before each sleep whether to sleep, and for how long.
+    fn wait(&self, mut before_sleep: impl FnMut() -> Result<Nanos, Unmet>) -> Result<(), Unmet> {
+        let before_sleep = || {
+            let sleeps = before_sleep().map(|nanos| (H::awaiting(), nanos));
+            // Acquire: `outside`, the thread that waits: it polls again, and sees what was done before.
+            if H::IS_SIMULATED && self.is_rung_outside.swap(false, Acquire) {
+                self.bell.ring();
+            }
+            sleeps
+        };
+        self.bell.wait_by(before_sleep, sleep_for::<H>)
     }
 }
 
 impl<H: Host> LooksAgain for Bell<H> {
     fn look_again(&self) {
-        self.0.look_again();
+        self.bell.look_again();
     }
 }
 
-impl<H: Host> Wake for Bell<H> {
+impl<H: Platform> Wake for Bell<H> {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.0.ring();
+        if H::IS_SIMULATED && sim::number() != self.machine {
+            // Release: `outside`, the waker.
+            self.is_rung_outside.store(true, Release);
+        } else {
+            self.bell.ring();
+        }
     }
 }
 
@@ -113,9 +141,9 @@ impl<'a, H: Platform> Guest<'a, H> {
         }
         let before_sleep = || match () {
             () if self.is_m && waiters.is_closing() => Err(Unmet::Closed),
-            () => looks().map(|nanos| (H::awaiting(), nanos)).map_err(Unmet::Deadlock),
+            () => looks().map_err(Unmet::Deadlock),
         };
-        self.bell.0.wait_by(before_sleep, sleep_for::<H>)
+        self.bell.wait(before_sleep)
     }
 
     /// The same, for a thread that is told of a deadlock.
@@ -272,9 +300,9 @@ fn sleep_elsewhere<H: Platform>(bell: &Bell<H>, deadlock: impl Fn() -> Result<Na
             }
             nanos = looks.pause::<H>();
         }
-        Ok((H::awaiting(), nanos))
+        Ok(nanos)
     };
-    bell.0.wait_by(before_sleep, sleep_for::<H>)
+    bell.wait(before_sleep)
 }
 
 static_assertions::assert_impl_all!(Bell<Cores>: Send, Sync);

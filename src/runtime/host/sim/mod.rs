@@ -296,6 +296,11 @@ fn dismantle_old() {
     }
 }
 
+/// The machine that plays this thread.
+pub(in crate::runtime) fn number() -> Number {
+    machine().map_or(Number::NONE, |machine| machine.number)
+}
+
 /// A runtime on the machine `number`, or on none, is used by this thread. Is that its thread? It does not matter of one
 /// that is not open.
 ///
@@ -303,7 +308,7 @@ fn dismantle_old() {
 /// If it is not.
 #[track_caller]
 pub(in crate::runtime) fn check(number: Number, is_open: impl FnOnce() -> bool) {
-    if machine().map_or(Number::NONE, |machine| machine.number) != number {
+    if self::number() != number {
         check_again(number, is_open);
     }
 }
