@@ -339,7 +339,7 @@ pub fn put_between_marks(page: &str, name: &str, text: &str) -> Result<String> {
         Some((row, _)) => {
             let is_of_row = |line: &&str| line.starts_with(&format!("| {row} |"));
             let lines: Vec<_> = old.lines().collect();
-            let at = lines.iter().position(|line| is_of_row(&line)).unwrap_or(lines.len());
+            let at = lines.iter().position(is_of_row).unwrap_or(lines.len());
             let join = |lines: &[&str]| {
                 lines.iter().filter(|line| !is_of_row(line)).map(|line| format!("{line}\n")).collect::<String>()
             };

@@ -1,15 +1,20 @@
 //! spinpark: this crate.
 
+use crate::drive::SLOWED_DOWN;
 use crate::row::{Round, Setup};
 use crate::tasks::{Sockets, Tasks};
 use spinpark::net::{TcpListener, TcpStream};
 use spinpark::{JoinHandle, Poller, Runtime};
+use std::env;
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::OnceLock;
 use std::time::Duration;
 
 pub struct Spinpark;
+
+/// No task of a round uses it up, also if it is slowed down.
+const SLOWED_SLICE: Duration = Duration::from_secs(10);
 
 static RUNTIME: OnceLock<Runtime> = OnceLock::new();
 /// Where it waits, if that is not epoll.
@@ -32,7 +37,10 @@ impl Tasks for Spinpark {
 
     fn start(workers: usize) {
         // SAFETY: no goroutine of the rows holds anything of its thread across a wait.
-        let builder = unsafe { Runtime::builder().procs(workers).stackful_goroutines() };
+        let mut builder = unsafe { Runtime::builder().procs(workers).stackful_goroutines() };
+        if env::var_os(SLOWED_DOWN).is_some() {
+            builder = builder.time_slice(SLOWED_SLICE).turn_every(SLOWED_SLICE);
+        }
         let runtime = match POLLER.get() {
             Some(&poller) => builder.poller(poller).build().expect("a runtime"),
             None => builder.poller(Poller::Epoll).build().expect("a runtime"),
