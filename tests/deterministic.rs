@@ -634,6 +634,22 @@ mod an_end {
     use super::*;
 
     #[test]
+    fn is_followed_by_real_time_for_what_sleeps_then() {
+        let runtime = with_procs(1, 0);
+        let handle = runtime.handle();
+        runtime.run(sleep(HOUR));
+        drop(runtime);
+        let sleeps = move || {
+            let begun = Instant::now();
+            handle.block_on(sleep(5 * MS)).expect("no deadlock");
+            let took = begun.elapsed();
+            assert!((5 * MS..HOUR).contains(&took), "it took {took:?}");
+        };
+        sleeps();
+        thread::spawn(sleeps).join().expect("it sleeps there, too");
+    }
+
+    #[test]
     fn drops_what_waits_and_gives_back_what_never_ran() {
         for n in 0..50 {
             let witness = Arc::new(());

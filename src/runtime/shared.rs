@@ -143,7 +143,8 @@ impl Shared {
         if self.tokio.is_some() {
             self.reactor.netpoll.leave_outer();
         }
-        self.timers.serve_if_any();
+        // From now on, of a simulated machine too; and what its tasks have left.
+        self.timers.close();
         self.reactor.close();
         self.printer.end();
         #[cfg(all(unix, feature = "signal"))]
