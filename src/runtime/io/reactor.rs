@@ -41,7 +41,8 @@ impl Reactor {
             true => Ok(Arc::clone(&self.netpoll)),
             false => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "a deterministic runtime has no network: give the code under test a stream of the test's own",
+                "a deterministic runtime has no sockets, pipes, child processes or signals: give the code under test a stream of \
+                 the test's own",
             )),
         }
     }
