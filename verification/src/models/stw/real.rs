@@ -40,38 +40,41 @@ pub(super) fn one_g_makes_a_system_call<H: ModelHost>() -> String {
     format!("{} Ms", snapshot.alive)
 }
 
-pub(super) fn gs_run_call_spawn_and_are_submitted<H: ModelHost>() -> String {
+/// G1 spawns G2; a thread submits G3.
+pub(super) fn one_is_spawned_and_one_is_submitted<H: ModelHost>() -> String {
     fn play<H: ModelHost>(sched: &Embedded<H, ()>, mut worker: Worker, n: u64) -> Option<Worker> {
-        match n {
-            1 | 2 => worker = calls_once(sched, worker).0,
-            3 => {
-                let children = [sched.observer().make(5), sched.observer().make(6)];
-                children.into_iter().for_each(|child| sched.ready(&mut worker, child));
-            }
-            _ => (),
+        if n == 1 {
+            let child = sched.observer().make(2);
+            sched.ready(&mut worker, child);
         }
         sched.observer().uses(&worker);
         Some(worker)
     }
-    let sched = open::<H, ()>(small(2, 4), 6, (), play::<H>);
-    submit(&sched, 1, 2);
+    let sched = open::<H, ()>(small(1, 1), 3, (), play::<H>);
+    submit(&sched, 1, 1);
     let submitter = H::fork("submitter", {
         let sched = Arc::clone(&sched);
-        move || submit(&sched, 3, 4)
+        move || submit(&sched, 3, 3)
     });
-    first_runs(&sched);
     stops(&sched);
     H::join(submitter);
     let snapshot = finish(&sched);
-    let tickets = sched.observer().reported().tickets;
-    format!("{} Ms, {}", snapshot.alive, if tickets > 0 { "one came back too early" } else { "nobody had to wait" })
+    format!("{} Ms", snapshot.alive)
 }
 
-pub(super) fn a_g_and_two_outsiders<H: ModelHost>() -> String {
-    fn play<H: ModelHost>(sched: &Embedded<H, ()>, worker: Worker, n: u64) -> Option<Worker> {
-        if n > 1 {
-            return Some(worker);
-        }
+pub(super) fn two_ps_run<H: ModelHost>() -> String {
+    let sched = open::<H, ()>(small(2, 2), 2, (), |sched, worker, _| {
+        sched.observer().uses(&worker);
+        Some(worker)
+    });
+    submit(&sched, 1, 2);
+    stops(&sched);
+    let snapshot = finish(&sched);
+    format!("{} Ms", snapshot.alive)
+}
+
+pub(super) fn a_g_and_an_outsider<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Embedded<H, ()>, worker: Worker, _: u64) -> Option<Worker> {
         sched.observer().events.leaves(worker.m().0);
         let stopped = sched.stop_the_world(Some(worker));
         sched.observer().is_stopped(true);
@@ -81,17 +84,12 @@ pub(super) fn a_g_and_two_outsiders<H: ModelHost>() -> String {
         sched.observer().uses(&worker);
         Some(worker)
     }
-    let sched = open::<H, ()>(small(2, 3), 2, (), play::<H>);
-    submit(&sched, 1, 2);
-    let other = H::fork("stopper", {
-        let sched = Arc::clone(&sched);
-        move || stops(&sched)
-    });
+    let sched = open::<H, ()>(small(1, 2), 1, (), play::<H>);
+    submit(&sched, 1, 1);
     stops(&sched);
-    H::join(other);
     let snapshot = finish(&sched);
     let seen = sched.observer().reported();
-    assert!(seen.stops == 3, "{} stops of 3", seen.stops);
+    assert!(seen.stops == 2, "{} stops of 2", seen.stops);
     format!("{} Ms, {} tickets", snapshot.alive, seen.tickets)
 }
 
@@ -181,37 +179,50 @@ pub(super) fn a_g_makes_one_system_call_after_another<H: ModelHost>() -> String 
     format!("stopped after {made} calls")
 }
 
-pub(super) fn from_two_to_one_to_three<H: ModelHost>() -> String {
-    fn play<H: ModelHost>(sched: &Embedded<H, ()>, mut worker: Worker, n: u64) -> Option<Worker> {
-        assert!(worker.p().index() < sched.procs(), "P{} of {}", worker.p().0, sched.procs());
-        if n <= 2 {
-            for child in [2 * n + 1, 2 * n + 2] {
-                let child = sched.observer().make(child);
-                sched.ready(&mut worker, child);
-            }
-            sched.observer().uses(&worker);
-        }
-        Some(worker)
+/// The world is stopped, and there are `to` Ps instead of `from`. How many Gs waited under those that are no more.
+fn resizes<H: ModelHost>(sched: &Embedded<H, ()>, from: usize, to: usize) -> usize {
+    let mut stopped = sched.stop_the_world(None);
+    sched.observer().is_stopped(true);
+    let moved = sched.snapshot().local.iter().skip(to).sum();
+    let before = sched.procresize(&mut stopped, to).expect("there is a place for so many");
+    assert!(before == from, "there were {before} Ps, not {from}");
+    sched.observer().is_stopped(false);
+    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+    moved
+}
+
+/// G1 spawns G3, G2 spawns G4.
+fn spawns_one<H: ModelHost>(sched: &Embedded<H, ()>, mut worker: Worker, n: u64) -> Option<Worker> {
+    assert!(worker.p().index() < sched.procs(), "P{} of {}", worker.p().0, sched.procs());
+    if n <= 2 {
+        let child = sched.observer().make(n + 2);
+        sched.ready(&mut worker, child);
+        sched.observer().uses(&worker);
     }
-    fn resizes<H: ModelHost>(sched: &Embedded<H, ()>, from: usize, to: usize) -> usize {
-        let mut stopped = sched.stop_the_world(None);
-        sched.observer().is_stopped(true);
-        let moved = sched.snapshot().local.iter().skip(to).sum();
-        let before = sched.procresize(&mut stopped, to).expect("there is a place for so many");
-        assert!(before == from, "there were {before} Ps, not {from}");
-        sched.observer().is_stopped(false);
-        assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
-        moved
-    }
-    let config = Config { max_procs: 3, ..small(2, 4) };
-    let sched = open::<H, ()>(config, 6, (), play::<H>);
+    Some(worker)
+}
+
+pub(super) fn from_two_to_one<H: ModelHost>() -> String {
+    let sched = open::<H, ()>(small(2, 2), 4, (), spawns_one::<H>);
     submit(&sched, 1, 2);
     first_runs(&sched);
     let moved = resizes(&sched, 2, 1);
-    resizes(&sched, 1, 3);
     let snapshot = finish(&sched);
-    assert!(snapshot.procs == 3, "{} Ps", snapshot.procs);
+    assert!(snapshot.procs == 1, "{} Ps", snapshot.procs);
     format!("moved {moved}")
+}
+
+pub(super) fn from_one_to_two<H: ModelHost>() -> String {
+    let config = Config { max_procs: 2, ..small(1, 2) };
+    let sched = open::<H, ()>(config, 2, (), |sched, worker, _| {
+        sched.observer().uses(&worker);
+        Some(worker)
+    });
+    submit(&sched, 1, 2);
+    resizes(&sched, 1, 2);
+    let snapshot = finish(&sched);
+    assert!(snapshot.procs == 2, "{} Ps", snapshot.procs);
+    format!("{} Ms", snapshot.alive)
 }
 
 /// How often the function ran under each P.
@@ -248,42 +259,46 @@ pub(super) fn while_a_p_is_released<H: ModelHost>() -> String {
     String::new()
 }
 
-pub(super) fn while_gs_run<H: ModelHost>() -> String {
-    fn play<H: ModelHost>(sched: &Embedded<H, Passed>, mut worker: Worker, n: u64) -> Option<Worker> {
-        match n {
-            2 => worker = calls_once(sched, worker).0,
-            3 => {
-                let child = sched.observer().make(4);
-                sched.ready(&mut worker, child);
-            }
-            1 => {
-                sched.observer().events.leaves(worker.m().0);
-                let away = passes(sched, Some(worker)).expect("the caller was an M");
-                (worker, _) = sched.exitsyscall_bound(away);
-                sched.observer().uses(&worker);
-            }
-            _ => (),
-        }
+/// How often it ran under each P.
+fn counts<H: ModelHost>(sched: &Embedded<H, Passed>) -> [u32; 2] {
+    [0, 1].map(|p: usize| sched.observer().more.0[p].load(Relaxed))
+}
+
+pub(super) fn a_g_and_an_outsider_run_one_each<H: ModelHost>() -> String {
+    fn play<H: ModelHost>(sched: &Embedded<H, Passed>, worker: Worker, _: u64) -> Option<Worker> {
+        sched.observer().events.leaves(worker.m().0);
+        let away = passes(sched, Some(worker)).expect("the caller was an M");
+        let (worker, _) = sched.exitsyscall_bound(away);
+        sched.observer().uses(&worker);
         Some(worker)
     }
-    let sched = open::<H, Passed>(small(2, 4), 4, Passed(Default::default()), play::<H>);
-    submit(&sched, 1, 3);
+    let sched = open::<H, Passed>(small(1, 2), 1, Passed(Default::default()), play::<H>);
+    submit(&sched, 1, 1);
     first_runs(&sched);
-    let before = [0, 1].map(|p: usize| sched.observer().more.0[p].load(Relaxed));
+    let before = counts(&sched)[0];
     assert!(passes(&sched, None).is_none(), "the caller was no M");
-    let after = [0, 1].map(|p: usize| sched.observer().more.0[p].load(Relaxed));
+    let after = counts(&sched)[0];
     finish(&sched);
-    let counts = [0, 1].map(|p: usize| sched.observer().more.0[p].load(Relaxed));
-    assert!(counts == [2, 2], "two ran a function under each P, and it ran {counts:?} times");
-    assert!((0..2).all(|p| after[p] > before[p]), "it came back before it had run under each P");
+    assert!(counts(&sched) == [2, 0], "two ran a function under the only P, and it ran {:?} times", counts(&sched));
+    assert!(after > before, "it came back before it had run");
     format!(
         "the G was {}",
-        if before == [2, 2] {
+        if before == 1 {
             "first"
-        } else if after == [1, 1] {
+        } else if after == 1 {
             "second"
         } else {
             "meanwhile"
         }
     )
+}
+
+pub(super) fn a_g_runs_beside_an_idle_p<H: ModelHost>() -> String {
+    let sched = open::<H, Passed>(small(2, 2), 1, Passed(Default::default()), |_, worker, _| Some(worker));
+    submit(&sched, 1, 1);
+    assert!(passes(&sched, None).is_none(), "the caller was no M");
+    let after = counts(&sched);
+    let snapshot = finish(&sched);
+    assert!(after == [1, 1] && counts(&sched) == after, "it ran {after:?} times, then {:?}", counts(&sched));
+    format!("{} Ms", snapshot.alive)
 }
