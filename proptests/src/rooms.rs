@@ -1,6 +1,5 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
-pub mod handoff;
 pub mod locked;
 pub mod netpoll;
 pub mod role;
@@ -20,7 +19,6 @@ pub static ALL: &[Entry] = &[
     Entry::of::<spinning::Spinning>(),
     Entry::of::<spinning::Duel>(),
     Entry::of::<spinning::Idlers>(),
-    Entry::of::<handoff::Handoff>(),
     Entry::of::<work_source::WorkSources>(),
     Entry::of::<netpoll::Netpoll>(),
     Entry::of::<netpoll::Word>(),

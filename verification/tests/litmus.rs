@@ -217,13 +217,13 @@ mod marks_mend_it {
     }
 
     #[test]
-    fn where_a_batch_goes_into_anothers_ring() {
-        let name = "handoff::nothing_is_left_behind::a_batch_goes_into_anothers_ring";
-        let batch = model::find(name).expect("the model");
+    fn where_the_monitor_looks_again() {
+        let name = "syscall::a_stop_is_not_sat_out::an_m_is_interrupted_and_the_monitor_looks_again";
+        let looks = model::find(name).expect("the model");
         let reached = |engine: Engine| {
-            let run = batch.run_on(engine).expect("it runs there");
+            let run = looks.run_on(engine).expect("it runs there");
             let job = Job {
-                model: batch,
+                model: looks,
                 engine,
                 bounds: run.bounds,
                 mutation: None,

@@ -205,7 +205,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify fuzz syscall stw", Cargo("verify fuzz syscall stw --minutes 0.02 --jobs 1 --regressions src")),
     (
         "cargo verify fuzz variants",
-        Cargo("verify fuzz variants handoff-idles-at-once --jobs 1 --seed 1 --out target/tmp/programs"),
+        Cargo("verify fuzz variants locked-forgets-an-early-wake --jobs 1 --seed 1 --out target/tmp/programs"),
     ),
     // Everything else
     ("cargo verify list", Verify(0, "list")),

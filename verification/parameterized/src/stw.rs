@@ -398,7 +398,7 @@ const fn wrong(steps: usize, name: &'static str, what: &'static str, known: &'st
 
 /// Wrong variants.
 pub const WRONG: &[Variant] = &[
-    wrong(5, "forgets-the-stop", "a P is idled although the world is to stop", "mutant handoff-forgets-the-stop"),
+    wrong(5, "forgets-the-stop", "a P is idled although the world is to stop", "mistake of sched/handoff.rs"),
     wrong(6, "wakes-nobody", "an M that hands in the last P does not wake the stopper", "mutant stw-wakes-nobody"),
     wrong(
         12,

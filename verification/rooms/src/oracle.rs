@@ -7,7 +7,8 @@
 //! 4. a wait is woken once if it went on and is over, and not at all if it did not, or is not;
 //! 5. each waker of a wait that is over or given up was woken or forgotten, but for those that the specification has;
 //! 6. no thread sleeps whose wait is over, and none is stuck inside of a call, but for one that sleeps: that has done all of its steps
-//!    but the last, which the specification refuses.
+//!    but the last, which the specification refuses;
+//! 7. the specification allows the room to stay as it is.
 
 use crate::history::{Fate, History, Thread};
 use crate::room::{CallId, Does, Effects, Room, Spec};
@@ -183,6 +184,10 @@ impl<R: Room> Search<'_, R> {
                 self.stops::<()>(done, || format!("thread {thread} sleeps for ever, and its wait is over"));
                 return false;
             }
+        }
+        if let Err(why) = spec.at_rest() {
+            self.stops::<()>(done, || why.to_owned());
+            return false;
         }
         let (held, live) = (spec.held(), self.judged.live);
         if live.is_some_and(|live| live != held) {

@@ -150,6 +150,13 @@ pub trait Spec<R: Room>: Clone + Eq + Hash + 'static {
     fn guesses(&self, _me: CallId, _does: Does<R::Op>) -> Vec<Self> {
         Vec::new()
     }
+    /// May the room stay so when no call goes on any more?
+    ///
+    /// # Errors
+    /// Why not.
+    fn at_rest(&self) -> Result<(), &'static str> {
+        Ok(())
+    }
     /// How many values are in the room, and in waits that were not given up.
     fn held(&self) -> usize {
         0

@@ -6,7 +6,6 @@ pub mod common;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod embedder;
 pub mod goroutine;
-pub mod handoff;
 pub mod locked;
 pub mod netpoll;
 pub mod queues;

@@ -5,7 +5,6 @@ pub mod closing;
 pub mod conserved;
 pub mod globq;
 pub mod goroutine;
-pub mod handoff;
 mod idling;
 pub mod lists;
 pub mod local;
@@ -53,7 +52,7 @@ pub static MODELS: &[&[Model]] = &[
     rooms::THREADS,
     syscall::MODELS,
     role::MODELS,
-    handoff::MODELS,
+    rooms::HANDOFF,
     sysmon::MODELS,
     stw::MODELS,
     locked::MODELS,
@@ -118,7 +117,6 @@ pub static MUTANTS: &[&[Mutant]] = &[
     rooms::THREADS_MUTANTS,
     syscall::MUTANTS,
     role::MUTANTS,
-    handoff::MUTANTS,
     stw::MUTANTS,
     locked::MUTANTS,
     work_source::MUTANTS,

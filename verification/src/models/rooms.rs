@@ -112,6 +112,9 @@ pub const GLOBQ: &[Model] =
 /// Idle Ps and sleeping Ms.
 pub const IDLE: &[Model] = models!("idle", rooms::idle::IdleLists, invariants: [4, 33, 34],
     focuses: ["five_in_a_row" => 7, "four_beside_two" => 8]);
+/// How a P that its M cannot use is handed off.
+pub const HANDOFF: &[Model] = models!("handoff", rooms::handoff::HandedOff, invariants: [4, 11, 14, 16, 30, 31],
+    of_three: ["the_idle_p_is_taken_and_a_batch_goes_into_a_ring" => 7]);
 /// How the wait of an M in the poller is ended.
 pub const INTERRUPT: &[Model] = models!("interrupt", rooms::interrupt::Interrupts, invariants: [79, 80], focuses: []);
 /// Tasks that are joined.

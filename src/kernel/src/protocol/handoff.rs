@@ -19,7 +19,7 @@
 //! came back from system calls when no P was idle, as a share of the global queue. Asked before the lock, as Go does, an
 //! idle P that was there a moment ago, and is used by now, would have answered for them.
 //!
-//! Checked by: verification/src/models/handoff.rs
+//! Checked by: verification/rooms/src/rooms/handoff.rs
 
 use crate::protocol::sources::Source;
 use crate::types::m::SpinningToken;

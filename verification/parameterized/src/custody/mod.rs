@@ -176,7 +176,7 @@ pub const WRONG: &[Variant] = &[
         6,
         "forgets-the-stop",
         "a P that is handed off is idled although the world is to stop",
-        "mutant handoff-forgets-the-stop",
+        "mistake of sched/handoff.rs",
     ),
     wrong(
         8,

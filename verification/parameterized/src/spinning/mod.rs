@@ -401,13 +401,13 @@ pub const WRONG: &[Variant] = &[
         9,
         "idles-at-once",
         "a P that is handed off is idled without a look at anything under the lock",
-        "mutant handoff-idles-at-once",
+        "mistake of sched/handoff.rs",
     ),
     wrong(
         19,
         "handoff-ignores-the-call",
         "whether an M looks is asked before the lock, and not whether a spinning M is asked for",
-        "mutant handoff-ignores-the-call; Go's handoffp",
+        "mistake of sched/handoff.rs; Go's handoffp",
     ),
     Variant {
         sizes: &[3, 3, 1],
@@ -415,14 +415,14 @@ pub const WRONG: &[Variant] = &[
             0,
             "elects-outside-the-lock",
             "whether an M looks, or a P is idle, is asked before the lock, and not again",
-            "mutant handoff-elects-outside-the-lock",
+            "mistake of sched/handoff.rs",
         )
     },
     wrong(
         20,
         "no-spinning-m",
         "no M looks and no P is idle, and still the P that is handed off is not sent to look",
-        "mutant handoff-no-spinning-m",
+        "mistake of sched/handoff.rs",
     ),
     wrong(
         15,

@@ -9,6 +9,7 @@ pub mod chan;
 pub mod cond;
 pub mod drained;
 pub mod globq;
+pub mod handoff;
 pub mod idle;
 pub mod interrupt;
 pub mod join_set;
@@ -44,6 +45,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<cond::Conds>(),
     Declared::of::<drained::Streams>(),
     Declared::of::<globq::GlobQueues>(),
+    Declared::of::<handoff::HandedOff>(),
     Declared::of::<idle::IdleLists>(),
     Declared::of::<interrupt::Interrupts>(),
     Declared::of::<join_set::JoinSets>(),

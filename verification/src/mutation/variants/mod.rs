@@ -39,7 +39,6 @@ macro_rules! scenario {
 #[cfg(not(test))]
 pub(crate) use scenario;
 
-pub mod handoff;
 pub mod netpoll;
 pub mod spinning;
 pub mod syscall;
