@@ -18,15 +18,13 @@ use crate::runtime::exec::wait_graph::Deadlock;
 use crate::runtime::exec::waits::{Unmet, blocked_in};
 use crate::runtime::host::cores::Cores;
 use crate::runtime::host::foreign_threads::MayAct;
-use crate::runtime::host::sim::{self, sim_host::Sim};
+use crate::runtime::host::sim::{self, outside::Outside, sim_host::Sim};
 use crate::runtime::id::RuntimeId;
 use crate::waits::bell::{self, LooksAgain};
 use core::cell::Cell;
 use core::future::Future;
 use core::panic::Location;
 use core::pin::{Pin, pin};
-use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering::{Acquire, Release};
 use core::task::{self, Poll, Waker};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -35,25 +33,19 @@ use std::task::Wake;
 /// What wakes a thread that waits for a future, as a waker.
 struct Bell<H: Host> {
     bell: bell::Bell<H, Waits>,
-    /// The machine that plays the thread.
-    machine: sim::Number,
-    /// A thread that this machine does not play has rung. It runs beside the machine: the thread that waits would find it in the middle of
-    /// its ring, and the machine cannot wait for it. So it leaves word, and the thread rings by itself when it looks next.
-    is_rung_outside: AtomicBool,
+    outside: Outside,
 }
 
 impl<H: Platform> Bell<H> {
     fn new(counts: Waits) -> Arc<Bell<H>> {
-        let (bell, machine) = (bell::Bell::counted_by(counts), sim::number());
-        Arc::new(Bell { bell, machine, is_rung_outside: AtomicBool::new(false) })
+        Arc::new(Bell { bell: bell::Bell::counted_by(counts), outside: Outside::new() })
     }
 
     /// Sleeps until it rings, and asks `before_sleep` before each sleep whether to sleep, and for how long.
     fn wait(&self, mut before_sleep: impl FnMut() -> Result<Nanos, Unmet>) -> Result<(), Unmet> {
         let before_sleep = || {
             let sleeps = before_sleep().map(|nanos| (H::awaiting(), nanos));
-            // Acquire: `outside`, the thread that waits: it polls again, and sees what was done before.
-            if H::IS_SIMULATED && self.is_rung_outside.swap(false, Acquire) {
+            if H::IS_SIMULATED && self.outside.take() {
                 self.bell.ring();
             }
             sleeps
@@ -74,10 +66,7 @@ impl<H: Platform> Wake for Bell<H> {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if H::IS_SIMULATED && sim::number() != self.machine {
-            // Release: `outside`, the waker.
-            self.is_rung_outside.store(true, Release);
-        } else {
+        if !H::IS_SIMULATED || !self.outside.ring() {
             self.bell.ring();
         }
     }

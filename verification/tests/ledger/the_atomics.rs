@@ -35,6 +35,11 @@ const OUTSIDE: &[(&str, usize, &str)] = &[
         4,
         "a number for each simulated machine, and how many there are: whether to look for one on this thread",
     ),
+    (
+        "runtime/host/sim/outside.rs",
+        2,
+        "a flag that a thread sets which no machine plays: no host has such a thread, a test wakes so",
+    ),
     ("runtime/host/thread_state.rs", 1, "for the compiler alone, which must not take two calls for one"),
     ("runtime/host/threads.rs", 1, "a number for each thread"),
     ("runtime/id.rs", 1, "a number for each runtime"),

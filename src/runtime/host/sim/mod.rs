@@ -12,7 +12,7 @@
 //!
 //! [`Sim`](sim_host::Sim) is the host: a type of its own beside [`Cores`](crate::runtime::Cores), which knows nothing of it. `mod` is what
 //! the runtime asks of this thread's machine; `machine`, its threads and the choice among them; `fiber`, a thread of the system that
-//! runs when it is its turn.
+//! runs when it is its turn; `outside`, how a thread that is no machine's wakes one that is.
 //!
 //! **The same again for the same seed**: all that is drawn comes from one generator, and nothing that is drawn from or
 //! ordered by depends on an address, on the real time, or on other threads.
@@ -20,6 +20,7 @@
 mod clock;
 mod fiber;
 mod machine;
+pub(in crate::runtime) mod outside;
 pub(in crate::runtime) mod sim_host;
 #[cfg(test)]
 mod tests;

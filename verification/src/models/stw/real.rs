@@ -84,7 +84,7 @@ pub(super) fn a_g_and_an_outsider<H: ModelHost>() -> String {
         sched.observer().uses(&worker);
         Some(worker)
     }
-    let sched = open::<H, ()>(small(1, 2), 1, (), play::<H>);
+    let sched = open::<H, ()>(small(1, 1), 1, (), play::<H>);
     submit(&sched, 1, 1);
     stops(&sched);
     let snapshot = finish(&sched);
@@ -272,7 +272,7 @@ pub(super) fn a_g_and_an_outsider_run_one_each<H: ModelHost>() -> String {
         sched.observer().uses(&worker);
         Some(worker)
     }
-    let sched = open::<H, Passed>(small(1, 2), 1, Passed(Default::default()), play::<H>);
+    let sched = open::<H, Passed>(small(1, 1), 1, Passed(Default::default()), play::<H>);
     submit(&sched, 1, 1);
     first_runs(&sched);
     let before = counts(&sched)[0];
