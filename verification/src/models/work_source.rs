@@ -144,7 +144,7 @@ fn a_p_is_handed_on<H: ModelHost>() -> String {
 }
 
 fn there_are_two_ps<H: ModelHost>() -> String {
-    rings::<H>(small(2, 2), 1, 2, |sched, worker, _| {
+    rings::<H>(small(2, 1), 1, 2, |sched, worker, _| {
         sched.observer().uses(&worker);
         Some(worker)
     })
@@ -251,7 +251,7 @@ pub const MODELS: &[Model] = &[
     ]),
     crate::model!("work_source::its_work_is_run::there_are_two_ps", there_are_two_ps,
         claim: "the same with two Ps, of which one is idle",
-        size: "2 Ps, 2 Ms, 1 G, 1 of the source's",
+        size: "2 Ps, 1 M, 1 G, 1 of the source's",
         invariants: [1, 2, 30, 31, 32, 33, 34, 36],
         must_reach: ["nobody had slept", "somebody slept"],
         runs: [rc11_cut(), sampled(Engine::Pct, 4_000), sampled(Engine::TsoPct, 2_000)]),
