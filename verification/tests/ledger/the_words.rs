@@ -74,8 +74,6 @@ const NAMES: &[(&str, usize)] = &[
     ("verification/src/models/poll/sysmon.rs", 4),
     ("verification/src/models/poll/waits.rs", 1),
     ("verification/src/models/poller.rs", 1),
-    ("verification/src/models/stw.rs", 1),
-    ("verification/src/models/stw/real.rs", 1),
     ("verification/src/models/work_source.rs", 4),
     ("verification/src/spec/hands.rs", 5),
     ("verification/src/spec/look.rs", 1),
