@@ -130,6 +130,16 @@ fn start_the_world_takes_no_foreign_world() {
 }
 
 #[test]
+#[should_panic(expected = "this StoppedWorld belongs to another scheduler")]
+fn procresize_takes_no_foreign_world() {
+    meet(|other, sched, worker| {
+        let mut stopped = sched.stop_the_world(Some(worker));
+        assert!(other.procresize(&mut stopped, 1).is_err(), "it is refused");
+        back(sched, sched.start_the_world(stopped).expect("a G stopped it"))
+    });
+}
+
+#[test]
 #[should_panic(expected = "this Worker belongs to another scheduler")]
 fn end_takes_no_foreign_worker() {
     meet(|other, _, worker| {
