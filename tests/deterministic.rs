@@ -788,7 +788,7 @@ mod misuse {
                 *wanted.lock().expect("no panic") = (polls == 1).then(|| cx.waker().clone());
                 if polls == 1 { Poll::Pending } else { Poll::Ready(()) }
             }));
-            assert!(ended.is_ok() || polls == 1, "woken, and told of a deadlock");
+            assert!(ended.is_ok() || polls == 1, "woken, and a deadlock was reported");
         }
         assert_eq!(runtime.block_on(async { 1 }), Ok(1), "it does not go on");
     }

@@ -48,11 +48,12 @@
 //! addresses or on the order of a [`HashMap`](std::collections::HashMap).
 //!
 //! **What it must not do.** Use the runtime, or wake its tasks, from another thread: that panics. Wake what waits in `block_on` from
-//! another thread: no seed decides when it does, and the deadlock may be told first. Block the thread
+//! another thread: no seed decides when it does, and a deadlock may be reported first. Block the thread
 //! itself, by [`std::thread::sleep`] or a channel of std, waiting for a task: all of the runtime blocks, for ever; use
 //! [`pause`]. The same for a lock: none of std's may be held while the thread can be left, in a `pause`, a `join`, a
-//! `block_on`, a `checkpoint`. There are no sockets, pipes, child processes and signals:
-//! they fail with [`Unsupported`](std::io::ErrorKind::Unsupported).
+//! `block_on`, a `checkpoint`.
+//!
+//! **What there is not.** Sockets, pipes, child processes and signals fail with [`Unsupported`](std::io::ErrorKind::Unsupported).
 //! Files are the real ones. Each simulated thread has thread locals of its own. What
 //! [`latency_histogram`](crate::Builder::latency_histogram) measures is sampled at random, and not the same again.
 

@@ -189,6 +189,7 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "explore.rs"
     "history.rs"
     "oracle.rs"
+    "others.rs"
     "play.rs"
     "program.rs"
     "plain.rs"

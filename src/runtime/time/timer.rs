@@ -115,7 +115,7 @@ impl TimerQueue {
     }
 
     /// Sees to it that what sleeps is served, after [`close`](TimerQueue::close).
-    pub(in crate::runtime) fn serve_if_any(self: &Arc<Self>) {
+    fn serve_if_any(self: &Arc<Self>) {
         if !self.timers.is_empty() {
             self.serve();
         }

@@ -7,6 +7,7 @@ pub mod explore;
 pub mod history;
 pub mod host;
 pub mod oracle;
+pub mod others;
 pub mod plain;
 pub mod play;
 pub mod program;

@@ -8,6 +8,7 @@
 mod spec;
 
 use crate::host::RoomHost;
+use crate::others::Others;
 use crate::room::{Begun, Focus, Real, Room, Waiting};
 use crate::values::Maker;
 use kernel::atomic::Atomic;
@@ -22,7 +23,6 @@ use kernel::queues::idle::{IdleMask, IdlePs};
 use kernel::types::m::SpinningToken;
 use kernel::types::p::{OwnedP, PId};
 use spec::Known;
-use std::cell::RefCell;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 /// The room.
@@ -209,23 +209,13 @@ pub struct Hand {
     in_ring: u64,
 }
 
-/// The same as a call sees it, and what was answered.
-struct Others<'a, H: RoomHost> {
-    on: &'a OnHost<H>,
-    was: RefCell<Vec<Was>>,
-}
-
-impl<H: RoomHost> Others<'_, H> {
-    fn says(&self, was: Was) {
-        self.was.borrow_mut().push(was);
-    }
-
+impl<H: RoomHost> Others<'_, OnHost<H>, Was> {
     fn starts(&self, p: OwnedP, token: Option<SpinningToken>) {
         self.says(Was::Started(p.discard().0, token.map(SpinningToken::discard).is_some()));
     }
 }
 
-impl<H: RoomHost> handoff::Neighbours for Others<'_, H> {
+impl<H: RoomHost> handoff::Neighbours for Others<'_, OnHost<H>, Was> {
     fn has_work(&self, p: &OwnedP, source: Source) -> bool {
         let has_work = !self.on.wanted.any() && self.on.has_any(p, source);
         self.says(Was::Asked(source, has_work));
@@ -257,7 +247,7 @@ impl<H: RoomHost> handoff::Neighbours for Others<'_, H> {
     }
 }
 
-impl<H: RoomHost> spinning::Neighbours for Others<'_, H> {
+impl<H: RoomHost> spinning::Neighbours for Others<'_, OnHost<H>, Was> {
     type IdleP = OwnedP;
 
     fn any_work(&self) -> bool {
@@ -358,7 +348,7 @@ impl<H: RoomHost> Real<HandedOff, H> for OnHost<H> {
         Hand { p: p_of(role), in_ring: 0 }
     }
     fn begin<'a>(&'a self, hand: &'a mut Hand, op: Op, _: &Maker<H>) -> Begun<'a, H, Answer> {
-        let others = Others { on: self, was: RefCell::default() };
+        let others = Others::new(self);
         match op {
             Op::Look => return Begun::Over(Answer::Is(self.looks())),
             Op::Handoffp => {
@@ -376,6 +366,6 @@ impl<H: RoomHost> Real<HandedOff, H> for OnHost<H> {
         if matches!(op, Op::Ready | Op::Submit | Op::Wakep) {
             self.spinning.wakep(&others);
         }
-        Begun::Over(Answer::Gave(others.was.into_inner()))
+        Begun::Over(Answer::Gave(others.into_was()))
     }
 }

@@ -8,6 +8,7 @@
 mod spec;
 
 use crate::host::RoomHost;
+use crate::others::Others;
 use crate::plain::Plain;
 use crate::room::{Begun, Focus, Real, Room, Waiting};
 use crate::values::Maker;
@@ -16,7 +17,6 @@ use kernel::protocol::threads::{Available, Neighbours, give_back, startm, stopm}
 use kernel::types::m::{M, MId, NextP, SpinningToken};
 use kernel::types::p::{OwnedP, PId};
 use spec::Known;
-use std::cell::RefCell;
 
 /// The room.
 #[derive(Debug)]
@@ -238,19 +238,7 @@ fn open(nextp: NextP) -> For {
     }
 }
 
-/// The rest of the scheduler, and what it answered in a call.
-struct Others<'a, H: RoomHost> {
-    on: &'a OnHost<H>,
-    was: RefCell<Vec<Was>>,
-}
-
-impl<H: RoomHost> Others<'_, H> {
-    fn says(&self, was: Was) {
-        self.was.borrow_mut().push(was);
-    }
-}
-
-impl<H: RoomHost> Neighbours<H> for Others<'_, H> {
+impl<H: RoomHost> Neighbours<H> for Others<'_, OnHost<H>, Was> {
     fn mget(&self) -> Available {
         let (was, m) = self.on.table.with(|table| match (table.sleeping.pop(), table.unused.last()) {
             (Some(m), _) => (Was::Sleeping(m), Available::Sleeping(MId(m))),
@@ -313,7 +301,7 @@ impl<H: RoomHost> OnHost<H> {
     }
 
     /// Sleeps as the call does; what it finds, and whether that was there before it slept.
-    fn sleeps(&self, hand: &mut Hand, op: Op, others: &Others<'_, H>) -> (NextP, bool) {
+    fn sleeps(&self, hand: &mut Hand, op: Op, others: &Others<'_, OnHost<H>, Was>) -> (NextP, bool) {
         let (me, m) = (hand.me, &self.ms[hand.me.index()]);
         if op == Op::Begin {
             self.begins[me.index()].park();
@@ -335,7 +323,7 @@ impl<H: RoomHost> OnHost<H> {
     }
 
     /// Hands a P to another M.
-    fn gives(&self, hand: &mut Hand, op: Op, others: &Others<'_, H>) {
+    fn gives(&self, hand: &mut Hand, op: Op, others: &Others<'_, OnHost<H>, Was>) {
         if op == Op::Wakep {
             if let Some(p) = self.table.with(|table| table.idle.pop()) {
                 self.uses(hand, p);
@@ -368,7 +356,7 @@ impl<H: RoomHost> Real<HandedPs, H> for OnHost<H> {
         Hand { me: MId(me as u32), p: p_of(role), has_ended: false }
     }
     fn begin<'a>(&'a self, hand: &'a mut Hand, op: Op, _: &Maker<H>) -> Begun<'a, H, Answer> {
-        let others = Others { on: self, was: RefCell::default() };
+        let others = Others::new(self);
         hand.p.into_iter().for_each(|p| self.uses(hand, p));
         Begun::Over(match op {
             Op::Look => Answer::Is(self.table.with(|table| table.clone())),
@@ -388,11 +376,11 @@ impl<H: RoomHost> Real<HandedPs, H> for OnHost<H> {
                     }
                     For::Exit => hand.has_ended = true,
                 }
-                Answer::Got(others.was.into_inner(), found, is_early)
+                Answer::Got(others.into_was(), found, is_early)
             }
             _ => {
                 self.gives(hand, op, &others);
-                Answer::Gave(others.was.into_inner())
+                Answer::Gave(others.into_was())
             }
         })
     }

@@ -70,8 +70,8 @@ pub(super) fn nobody_waits_there<H: ModelHost>() -> String {
     }
 }
 
-/// The timers are cancelled, and no G waits in the poller, before the M that was sent begins: it sleeps. G1 waits then, and is told of the
-/// deadlock.
+/// The timers are cancelled, and no G waits in the poller, before the M that was sent begins: it sleeps. G1 waits then, and a
+/// deadlock is reported to it.
 fn is_in_vain(sched: &S, outside: &Outside, m0: Worker) {
     outside.awaits(false);
     (0..2).for_each(|source| outside.is_due(source, NEVER));

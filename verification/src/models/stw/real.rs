@@ -8,16 +8,29 @@ use spinpark_kernel::protocol::stw::safepoint::SafepointFn;
 use spinpark_kernel::protocol::syscall::{Away, Way};
 use spinpark_kernel::sched::config::Config;
 use spinpark_kernel::sched::observer::Event;
+use spinpark_kernel::sched::stw::StoppedWorld;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// A stop from outside: no G runs meanwhile.
-pub(super) fn stops<H: ModelHost, X: Extra>(sched: &Embedded<H, X>) {
-    let stopped = sched.stop_the_world(None);
+/// A stop: no G runs while `act` does. What that returns; the M, if `worker`'s has stopped it.
+fn while_stopped<H: ModelHost, X: Extra, R>(
+    sched: &Embedded<H, X>,
+    worker: Option<Worker>,
+    act: impl FnOnce(&mut StoppedWorld) -> R,
+) -> (R, Option<Away>) {
+    let mut stopped = sched.stop_the_world(worker);
     sched.observer().is_stopped(true);
+    let result = act(&mut stopped);
     sched.observer().is_stopped(false);
-    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+    (result, sched.start_the_world(stopped))
+}
+
+/// A stop from outside.
+fn stops<H: ModelHost, X: Extra, R>(sched: &Embedded<H, X>, act: impl FnOnce(&mut StoppedWorld) -> R) -> R {
+    let (result, away) = while_stopped(sched, None, act);
+    assert!(away.is_none(), "the stopper was no M");
+    result
 }
 
 /// A G makes a system call.
@@ -35,7 +48,7 @@ pub(super) fn one_g_makes_a_system_call<H: ModelHost>() -> String {
     let sched = open::<H, ()>(small(1, 2), 1, (), play::<H>);
     submit(&sched, 1, 1);
     first_runs(&sched);
-    stops(&sched);
+    stops(&sched, |_| ());
     let snapshot = finish(&sched);
     format!("{} Ms", snapshot.alive)
 }
@@ -43,7 +56,7 @@ pub(super) fn one_g_makes_a_system_call<H: ModelHost>() -> String {
 pub(super) fn a_g_spawns_another<H: ModelHost>() -> String {
     let sched = open::<H, ()>(small(1, 1), 2, (), spawns_one::<H>);
     submit(&sched, 1, 1);
-    stops(&sched);
+    stops(&sched, |_| ());
     finish(&sched);
     String::new()
 }
@@ -54,7 +67,7 @@ pub(super) fn one_p_is_idle<H: ModelHost>() -> String {
         Some(worker)
     });
     submit(&sched, 1, 1);
-    stops(&sched);
+    stops(&sched, |_| ());
     finish(&sched);
     String::new()
 }
@@ -62,21 +75,18 @@ pub(super) fn one_p_is_idle<H: ModelHost>() -> String {
 pub(super) fn a_g_and_an_outsider<H: ModelHost>() -> String {
     fn play<H: ModelHost>(sched: &Embedded<H, ()>, worker: Worker, _: u64) -> Option<Worker> {
         sched.observer().events.leaves(worker.m().0);
-        let stopped = sched.stop_the_world(Some(worker));
-        sched.observer().is_stopped(true);
-        sched.observer().is_stopped(false);
-        let away = sched.start_the_world(stopped).expect("the stopper was an M");
-        let (worker, _) = sched.exitsyscall_bound(away);
+        let ((), away) = while_stopped(sched, Some(worker), |_| ());
+        let (worker, _) = sched.exitsyscall_bound(away.expect("the stopper was an M"));
         sched.observer().uses(&worker);
         Some(worker)
     }
     let sched = open::<H, ()>(small(1, 1), 1, (), play::<H>);
     submit(&sched, 1, 1);
-    stops(&sched);
-    let snapshot = finish(&sched);
-    let seen = sched.observer().reported();
-    assert!(seen.stops == 2, "{} stops of 2", seen.stops);
-    format!("{} Ms, {} tickets", snapshot.alive, seen.tickets)
+    let so_far = stops(&sched, |_| sched.observer().reported().stops);
+    finish(&sched);
+    let stops = sched.observer().reported().stops;
+    assert!(stops == 2, "{stops} stops of 2");
+    format!("the G was {}", if so_far == 1 { "second" } else { "first" })
 }
 
 /// The world is stopped, a G waits in the ring of a P that is held, and another thread closes the scheduler.
@@ -156,25 +166,19 @@ pub(super) fn a_g_makes_one_system_call_after_another<H: ModelHost>() -> String 
     let sched = open::<H, _>(small(2, 2), 1, counts, play::<H>);
     submit(&sched, 1, 1);
     first_runs(&sched);
-    let stopped = sched.stop_the_world(None);
-    let made = sched.observer().more.made.load(Relaxed);
-    sched.observer().is_stopped(true);
-    sched.observer().is_stopped(false);
-    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+    let made = stops(&sched, |_| sched.observer().more.made.load(Relaxed));
     finish(&sched);
     format!("stopped after {made} calls")
 }
 
 /// The world is stopped, and there are `to` Ps instead of `from`. How many Gs waited under those that are no more.
 fn resizes<H: ModelHost>(sched: &Embedded<H, ()>, from: usize, to: usize) -> usize {
-    let mut stopped = sched.stop_the_world(None);
-    sched.observer().is_stopped(true);
-    let moved = sched.snapshot().local.iter().skip(to).sum();
-    let before = sched.procresize(&mut stopped, to).expect("there is a place for so many");
-    assert!(before == from, "there were {before} Ps, not {from}");
-    sched.observer().is_stopped(false);
-    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
-    moved
+    stops(sched, |stopped| {
+        let moved = sched.snapshot().local.iter().skip(to).sum();
+        let before = sched.procresize(stopped, to).expect("there is a place for so many");
+        assert!(before == from, "there were {before} Ps, not {from}");
+        moved
+    })
 }
 
 /// The last but one spawns the last.
