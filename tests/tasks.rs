@@ -414,6 +414,58 @@ mod a_woken_task {
     }
 }
 
+mod a_joiner {
+    use super::*;
+
+    /// How often `future` is polled, on one P.
+    fn polls<F: Future<Output: Send + 'static> + Send + 'static>(future: F) -> usize {
+        let polls = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&polls);
+        let mut future = Box::pin(future);
+        let counts = poll_fn(move |cx| {
+            counted.fetch_add(1, SeqCst);
+            future.as_mut().poll(cx)
+        });
+        with_procs(1).spawn(counts).join().expect("no panic");
+        polls.load(SeqCst)
+    }
+
+    #[test]
+    fn of_hundreds_that_end_in_a_row_comes_to_its_turn_and_finds_many_ended() {
+        let polls = polls(async {
+            let tasks: Vec<_> = (0..200).map(|number| spawn(async move { number })).collect();
+            for (number, task) in tasks.into_iter().enumerate() {
+                assert_eq!(task.await.expect("no panic"), number);
+            }
+        });
+        assert!(polls < 40, "200 tasks were joined in {polls} polls");
+    }
+
+    /// Another task that yields has few turns meanwhile: each time the first goes on before it.
+    #[test]
+    fn that_spawns_each_before_it_joins_it_runs_next() {
+        let (turns, over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let (counted, until) = (Arc::clone(&turns), Arc::clone(&over));
+        let runtime = with_procs(1);
+        let joins = runtime.spawn(async move {
+            let another = spawn(async move {
+                while !until.load(SeqCst) {
+                    counted.fetch_add(1, SeqCst);
+                    yield_now().await;
+                }
+            });
+            for _ in 0..200 {
+                spawn(async {}).await.expect("no panic");
+            }
+            over.store(true, SeqCst);
+            another.await.expect("no panic");
+        });
+        joins.join().expect("no panic");
+        let turns = turns.load(SeqCst);
+        assert!(turns < 100, "another task had {turns} turns beside 200 joins");
+    }
+}
+
 mod yielding {
     use super::*;
 

@@ -67,6 +67,7 @@ impl Queue for Scheduled {
 /// Makes a new task run. After the end of its runtime it is dropped, here.
 #[inline(never)] // because of `Context::ready`
 pub(in crate::runtime) fn start(task: Task) {
+    Context::spawns();
     let runtime_id = task.runtime_id();
     if let Err(task) = Scheduled.put(task, false) {
         let tasks = runtime_id.find();

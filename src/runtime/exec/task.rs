@@ -14,6 +14,7 @@
 use crate::host::Host;
 use crate::kernel::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
 use crate::kernel::types::g::G;
+use crate::runtime::exec::awaited;
 use crate::runtime::exec::polling;
 use crate::runtime::exec::waker_words::from_words;
 use crate::runtime::exec::why::Why;
@@ -260,8 +261,7 @@ impl Memory for Raw {
 
     fn wake_joiner(&self, joiner: WakerWords) {
         // SAFETY: the protocol says that they are the caller's.
-        let waker = unsafe { from_words(joiner) };
-        guarded(|| waker.wake());
+        guarded(|| awaited::wake_joiner(self.address(), unsafe { from_words(joiner) }));
     }
 
     fn drop_joiner(&self, joiner: WakerWords) {
@@ -292,7 +292,7 @@ static WAKER: RawWakerVTable = {
             raw(data).word().clone_waker();
             RawWaker::new(data, &WAKER)
         },
-        |data| task::wake(&raw(data)),
+        |data| task::wake(&raw(data), Mode::Woken),
         |data| wake_by_ref(raw(data)),
         |data| task::drop_waker(&raw(data)),
     )

@@ -10,7 +10,7 @@ use core::task::Poll;
 pub enum Mode {
     /// It was woken.
     Woken,
-    /// It was polled, and is to be polled again: behind the others.
+    /// Behind the others: it was polled, and is to be polled again; or what wakes it knows that it can wait.
     Yields,
 }
 
@@ -63,7 +63,7 @@ pub trait Memory {
 /// let (task, active, handle) = task(1);
 /// task.word.clone_waker(); // the one that the future keeps
 /// run(&task, active); // it waits
-/// wake(&task);
+/// wake(&task, Mode::Woken);
 /// run(&task, task.queued()); // it ends
 /// let Poll::Ready(view) = poll_handle(&task, &handle, |_| None) else { panic!("it is complete") };
 /// assert!(view.is_complete() && !view.is_empty()); // there is an output, to be taken
@@ -182,11 +182,11 @@ fn complete_late<T: Memory>(task: &T) {
 #[inline]
 pub fn wake_by_ref<T: Memory>(task: &T) {
     if let (Some(active), _) = task.word().wake(false) {
-        submit(task, active);
+        submit(task, active, Mode::Woken);
     }
 }
 
-/// Wakes the task by a waker that is gone then.
+/// Wakes the task by a waker that is gone then; it becomes runnable in this `mode`.
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/task.in")); fn main() {
@@ -194,15 +194,15 @@ pub fn wake_by_ref<T: Memory>(task: &T) {
 /// let (task, active, _handle) = task(1);
 /// task.word.clone_waker();
 /// run(&task, active);
-/// wake(&task);
+/// wake(&task, Mode::Woken);
 /// run(&task, task.queued());
 /// assert_eq!(task.log(), ["polled", "polled"]);
 /// # }
 /// ```
 #[inline]
-pub fn wake<T: Memory>(task: &T) {
+pub fn wake<T: Memory>(task: &T, mode: Mode) {
     match task.word().wake(true) {
-        (Some(active), _) => submit(task, active),
+        (Some(active), _) => submit(task, active, mode),
         (None, left) => release(task, left),
     }
 }
@@ -210,8 +210,8 @@ pub fn wake<T: Memory>(task: &T) {
 /// Makes a task run that waited. Where nothing is run any more it waits on: its future is not dropped here, because the thread that
 /// wakes may hold a lock that its destructor wants. [`close`] drops it.
 #[inline]
-fn submit<T: Memory>(task: &T, active: Active) {
-    if let Err(active) = task.schedule(active, Mode::Woken) {
+fn submit<T: Memory>(task: &T, active: Active, mode: Mode) {
+    if let Err(active) = task.schedule(active, mode) {
         task.word().put_back(active);
     }
 }
@@ -266,7 +266,7 @@ pub fn drop_waker<T: Memory>(task: &T) {
 /// ```
 pub fn abort<T: Memory>(task: &T) {
     if let Some(active) = task.word().abort() {
-        submit(task, active);
+        submit(task, active, Mode::Woken);
     }
 }
 

@@ -243,7 +243,7 @@ impl<H: RoomHost> Task<H> {
     /// Wakes it, by a waker that is gone then.
     pub(super) fn wake(&self, number: u64) {
         of(&self.wakes).push((number, Done::now()));
-        task::wake(self);
+        task::wake(self, Mode::Woken);
     }
 
     /// Aborts it.
