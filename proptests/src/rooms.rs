@@ -6,7 +6,6 @@ pub mod role;
 pub mod spinning;
 pub mod stw;
 pub mod syscall;
-pub mod work_source;
 
 use crate::regression::{FORMAT, Regression};
 use crate::room::{self, Program, Room, Trial};
@@ -19,7 +18,6 @@ pub static ALL: &[Entry] = &[
     Entry::of::<spinning::Spinning>(),
     Entry::of::<spinning::Duel>(),
     Entry::of::<spinning::Idlers>(),
-    Entry::of::<work_source::WorkSources>(),
     Entry::of::<netpoll::Netpoll>(),
     Entry::of::<netpoll::Word>(),
     Entry::of::<syscall::Syscall>(),

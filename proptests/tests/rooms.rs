@@ -76,7 +76,6 @@ rooms! {
     spinning: "spinning",
     duel: "duel",
     idlers: "idlers",
-    work_source: "work_source",
     netpoll: "netpoll",
     timers: "timers",
     syscall: "syscall",

@@ -13,6 +13,7 @@ use spinpark_kernel::types::g::G;
 use spinpark_kernel::types::p::PId;
 use spinpark_verification::checker::facts::Fact;
 use spinpark_verification::hosts::model_host::ModelHost;
+use spinpark_verification::mutation::mutant;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -57,6 +58,9 @@ impl<H: ModelHost> Bell<H> {
     }
 
     fn ring(&self, n: u64) {
+        if mutant::is_variant("wakes-before-it-shows") {
+            self.wake();
+        }
         self.ready.with(|ready| {
             ready.push_back(n);
             // Relaxed: the waker's StoreLoad orders it.
@@ -64,7 +68,9 @@ impl<H: ModelHost> Bell<H> {
         });
         // Release: a thread that sees this sees that it is ready.
         self.coming.fetch_sub(1, Release);
-        self.wake();
+        if mutant::variant().is_none() {
+            self.wake();
+        }
     }
 
     fn cry_wolf(&self) {
