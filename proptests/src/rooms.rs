@@ -1,6 +1,5 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
-pub mod locked;
 pub mod netpoll;
 pub mod role;
 pub mod spinning;
@@ -24,8 +23,6 @@ pub static ALL: &[Entry] = &[
     Entry::of::<stw::Stw>(),
     Entry::of::<stw::Safepoint>(),
     Entry::of::<role::SignalledThread>(),
-    Entry::of::<locked::Locked>(),
-    Entry::of::<locked::Deadlock>(),
     Entry::of::<Whole>(),
     Entry::of::<Hogs>(),
     Entry::of::<OnCores>(),

@@ -5,7 +5,6 @@ mod bytes;
 mod checker;
 mod config;
 mod costs;
-mod deadlock;
 mod evidence;
 mod figures;
 mod fuzz_cli;

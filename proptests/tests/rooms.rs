@@ -82,8 +82,6 @@ rooms! {
     stw: "stw",
     safepoint: "safepoint",
     role: "role",
-    locked: "locked",
-    deadlock: "deadlock",
     sched: "sched",
     hogs: "hogs",
     cores: "cores",

@@ -1,12 +1,10 @@
 //! The smallest scheduler around each room: what a model, or a generated program, is played on.
 
-pub mod bound;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub mod common;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod embedder;
 pub mod goroutine;
-pub mod locked;
 pub mod netpoll;
 pub mod queues;
 pub mod role;

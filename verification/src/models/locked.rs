@@ -1,53 +1,18 @@
-//! Models of `locked` and `deadlock`: first one P, two Ms and a lock, then the real scheduler.
-//!
-//! The P is a cell that only its owner may touch: a G that goes on although it was never given a P, or twice for one
-//! wait, is seen.
+//! Models of `locked` and `deadlock` in the real scheduler.
 
-mod alone;
 mod real;
-mod tiny;
 
 use crate::engines::Engine;
-use crate::model::{Model, loom, loom_apart, loom_bounded, rc11, rc11_cut, sampled, sc, tso};
-use crate::mutation::mutant::Mutant;
-use alone::five_operations_on_two_ms;
+use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled};
 use real::{
     another_is_in_a_system_call, another_runs, its_ticket_is_found, its_ticket_waits_when_the_world_starts,
     one_asks_whether_all_rest, others_are_stopped, others_get_a_thread, others_get_no_thread, readied_from_outside,
     the_only_m_comes_back_while_stopped, the_only_m_yields, two_wait_and_two_ready_them, two_wait_in_the_scheduler,
     while_it_is_readied, with_its_g, with_its_g_and_there_was_no_other,
 };
-use tiny::{
-    one_waits_and_two_ready_it, the_readier_is_in_a_ring_and_the_world_is_stopped, the_readier_is_in_a_system_call,
-    the_readier_is_queued, two_ready_each_other, two_wait_and_no_third_can_be_had, two_wait_for_each_other,
-};
 
 /// The models.
 pub const MODELS: &[Model] = &[
-    crate::model!("locked::a_g_goes_on_once_for_each_wait::one_waits_and_two_ready_it", one_waits_and_two_ready_it,
-        claim: "readied before it waits, when about to rest, or at rest: it goes on once, a second wake is kept",
-        size: "3 threads, 1 P, 1 wait, 2 wakes",
-        invariants: [4, 13, 19],
-        must_reach: [
-            "early, early, left over: false",
-            "early, early, left over: true",
-            "early, resting",
-            "early, waiting",
-        ],
-        runs: [rc11(), loom_bounded(3), sc(), tso()]),
-    crate::model!("locked::a_g_goes_on_once_for_each_wait::two_ready_each_other", two_ready_each_other,
-        claim: "two bound Gs share a P and ready each other: the P goes to and fro, and is used by one at a time",
-        size: "2 threads, 1 P, 2 waits, 2 wakes",
-        invariants: [4, 13, 19],
-        must_reach: ["m0 was waiting", "m0 was resting"],
-        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
-    crate::model!("locked::answers_as_a_list_would::five_operations_on_two_ms", five_operations_on_two_ms,
-        claim: "a wake before a wait is kept, once; one for each wait queues a ticket; the M that rests longest is \
-                told",
-        size: "1 thread, 2 Ms, every 5 operations: wait for one inside or outside, rest, ready for 2 reasons, forget",
-        invariants: [13, 19, 25],
-        must_reach: ["[MId(1), MId(0)] rest", "[] rest, [Deadlock, Deadlock]"],
-        runs: [sc()]),
     crate::model!("locked::a_g_goes_on_once_for_each_wait::readied_from_outside", readied_from_outside,
     claim: "a bound G of the real scheduler is readied from outside at any time, and goes on once, on its M",
     size: "1 P, 2 Ms, 2 Gs, 1 wait",
@@ -118,18 +83,6 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4, 19],
         must_reach: ["0 tickets"],
         runs: [rc11_cut(), loom_bounded(2), sampled(Engine::Random, 10_000), sampled(Engine::Pct, 10_000)]),
-    crate::model!("deadlock::told_always::two_wait_for_each_other", two_wait_for_each_other,
-        claim: "two Gs wait for each other: one is told, once; it readies the other",
-        size: "2 threads, 1 P, 2 waits",
-        invariants: [19, 25],
-        must_reach: ["m0 Deadlock, m1 Ready"],
-        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
-    crate::model!("deadlock::told_always::two_wait_and_no_third_can_be_had", two_wait_and_no_third_can_be_had,
-        claim: "two Gs wait for one that is queued, and there may be no third M: one is told, once",
-        size: "2 threads, 1 P, 2 waits, 1 G queued",
-        invariants: [19, 25],
-        must_reach: ["m0 NoThread, m1 Ready"],
-        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
     crate::model!("deadlock::told_always::two_wait_in_the_scheduler", two_wait_in_the_scheduler,
     claim: "two bound Gs of the real scheduler wait for each other: the one that has waited longest is told, once",
     size: "2 Ps, 2 Ms, 3 Gs, 2 waits",
@@ -153,26 +106,6 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 25],
         must_reach: ["at rest", "not yet"],
         runs: [rc11(), sampled(Engine::Pct, 3_000)]),
-    crate::model!("deadlock::never_told_without_reason::the_readier_is_in_a_system_call",
-        the_readier_is_in_a_system_call,
-        claim: "a G waits while another is in a system call, comes back and readies it: it is not told",
-        size: "2 threads, 1 P, 1 wait",
-        invariants: [19, 25],
-        must_reach: ["m0 was waiting", "m0 was resting"],
-        runs: [rc11(), loom(), loom_apart(), sc(), tso()]),
-    crate::model!("deadlock::never_told_without_reason::the_readier_is_queued", the_readier_is_queued,
-        claim: "a G waits while another is queued, and the M that is to run it has yet to be woken: it is not told",
-        size: "3 threads, 1 P, 1 wait",
-        invariants: [19, 25, 30],
-        must_reach: ["woken: Ready", "woken: Deadlock"],
-        runs: [rc11(), loom_bounded(2), sc(), tso()]),
-    crate::model!("deadlock::never_told_without_reason::the_readier_is_in_a_ring_and_the_world_is_stopped",
-        the_readier_is_in_a_ring_and_the_world_is_stopped,
-        claim: "a G waits for one in the ring of its P, which is handed on, or held by a stopper: it is not told",
-        size: "3 threads, 1 P, 1 wait, 1 stop",
-        invariants: [19, 25, 30],
-        must_reach: ["held", "not held"],
-        runs: [rc11(), loom_bounded(3), sc(), tso()]),
     crate::model!("deadlock::never_told_without_reason::another_is_in_a_system_call", another_is_in_a_system_call,
         claim: "the same in the real scheduler: the readier is in a system call, and its P is handed on",
         size: "1 P, 3 Ms, 2 Gs, 1 wait",
@@ -213,29 +146,3 @@ pub const MODELS: &[Model] = &[
         sampled(Engine::TsoPct, 3_000),
     ]),
 ];
-
-const TWO_READY: &str = "locked::a_g_goes_on_once_for_each_wait::one_waits_and_two_ready_it";
-const EACH_OTHER: &str = "deadlock::told_always::two_wait_for_each_other";
-
-/// The mutants.
-pub const MUTANTS: &[Mutant] = crate::mutants! {
-    room: "deadlock";
-    "locked-forgets-an-early-wake" of "locked": "a wake that comes before its wait is forgotten",
-        variant("forgets-an-early-wake"), by TWO_READY => [Sc, Rc11];
-    "locked-queues-a-second-ticket" of "locked": "each wake queues a ticket, also for a G that goes on already",
-        variant("queues-a-second-ticket"), by TWO_READY => [Sc, Rc11];
-    "locked-rests-though-readied" of "locked":
-        "an M that has handed its P on rests without a look whether it was readied meanwhile",
-        variant("rests-though-readied"), by TWO_READY => [Sc, Rc11];
-    "deadlock-nobody-asks": "an M that rests does not ask whether it was the last",
-        variant("rests-and-asks-nobody"), by EACH_OTHER => [Sc, Rc11];
-    "deadlock-ignores-the-queue": "a G in the global queue does not count as one that will run",
-        variant("ignores-the-queue"), by "deadlock::never_told_without_reason::the_readier_is_queued" => [Sc, Rc11];
-    "deadlock-ignores-system-calls": "an M in a system call does not count as one that may run",
-        variant("ignores-system-calls"),
-        by "deadlock::never_told_without_reason::the_readier_is_in_a_system_call" => [Sc, Rc11];
-    "deadlock-ignores-ps-in-use":
-        "a P that an M has, with Gs in its ring, does not count: it may be held while the world is stopped",
-        variant("ignores-ps-in-use"),
-        by "deadlock::never_told_without_reason::the_readier_is_in_a_ring_and_the_world_is_stopped" => [Sc];
-};

@@ -123,6 +123,9 @@ pub const JOIN_SET: &[Model] =
 /// `runnext` and the ring of a P.
 pub const LOCAL: &[Model] = models!("local", rooms::local::Locals, invariants: [1, 2, 8, 9, 10],
     focuses: ["six_in_a_row" => 7, "three_beside_one" => 8]);
+/// Gs that are bound to their Ms, and are told if they wait for ever.
+pub const LOCKED: &[Model] = models!("locked", rooms::locked::BoundGs, invariants: [4, 13, 19, 25, 30],
+    of_three: ["readied_before_it_ends" => 7, "the_world_is_stopped_beside_two" => 8]);
 /// `Notify`.
 pub const NOTIFY: &[Model] = models!("notify", rooms::notify::Notifies, invariants: [111, 112], focuses: []);
 /// One value.

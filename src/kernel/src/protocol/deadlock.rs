@@ -8,7 +8,7 @@
 //! An M in a system call counts as running: it may come back. So does a G that a thread outside may ready. A task that
 //! waits in ways that the scheduler does not know counts as running too.
 //!
-//! Checked by: verification/src/models/locked.rs, proptests/tests/deadlock.rs
+//! Checked by: verification/rooms/src/rooms/locked.rs, verification/src/models/locked.rs
 
 use crate::protocol::locked::Woken;
 

@@ -12,7 +12,7 @@
 //! | not yet: sets `Readied`                | 2. hands its P off                                       |
 //! | (all under the lock)                   | 3. [`rest`](Bindings::rest), and sleeps until a P comes  |
 //!
-//! Checked by: verification/src/models/locked.rs
+//! Checked by: verification/rooms/src/rooms/locked.rs, verification/src/models/locked.rs
 
 use crate::types::m::MId;
 use alloc::boxed::Box;

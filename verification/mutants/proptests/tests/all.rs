@@ -8,8 +8,6 @@ mod at_rest;
 mod config;
 #[path = "../../../../proptests/tests/costs.rs"]
 mod costs;
-#[path = "../../../../proptests/tests/deadlock.rs"]
-mod deadlock;
 #[path = "../../../../proptests/tests/evidence.rs"]
 mod evidence;
 #[path = "../../../../proptests/tests/globq.rs"]

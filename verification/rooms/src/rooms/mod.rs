@@ -14,6 +14,7 @@ pub mod idle;
 pub mod interrupt;
 pub mod join_set;
 pub mod local;
+pub mod locked;
 pub mod notify;
 pub mod oneshot;
 pub mod operation;
@@ -50,6 +51,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<interrupt::Interrupts>(),
     Declared::of::<join_set::JoinSets>(),
     Declared::of::<local::Locals>(),
+    Declared::of::<locked::BoundGs>(),
     Declared::of::<notify::Notifies>(),
     Declared::of::<oneshot::Oneshots>(),
     Declared::of::<operation::Operations>(),
