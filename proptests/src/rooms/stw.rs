@@ -186,7 +186,7 @@ impl<H: ModelHost> StopRun<H> {
         let acts: Vec<bool> = (0..R::THREADS).map(|thread| !program.of(thread).is_empty()).collect();
         let unrest = Unrest::of(acts[..MS].iter().filter(|acts| **acts).count());
         let run = Arc::new(StopRun::<H> {
-            tiny: Tiny::with(procs as u32, procs as u32, 0, unrest),
+            tiny: Tiny::with(procs as u32, 0, unrest),
             to_come: AtomicUsize::new(asks(program)),
             io: [H::Parker::new(), H::Parker::new()],
         });

@@ -10,7 +10,6 @@ use crate::mutation::mutant::is_variant;
 use spinpark_kernel::atomic::Atomic;
 use spinpark_kernel::host::{Host, Lock, Parker};
 use spinpark_kernel::protocol::stw::WorldState;
-use spinpark_kernel::protocol::stw::resize;
 use spinpark_kernel::protocol::stw::safepoint::Safepoint;
 use spinpark_kernel::protocol::stw::wanted::{Want, Wanted};
 use spinpark_kernel::protocol::syscall::{self, Away, SyscallWord, Way, entersyscall, exitsyscall};
@@ -31,8 +30,6 @@ pub struct Tiny<H: ModelHost> {
     pub m: M<H>,
     /// One cell a P: its owner uses it.
     pub(super) used: Vec<H::Cell<bool>>,
-    /// How many Ps there are. Changes while the world is stopped. No part of what is checked.
-    pub(super) procs: AtomicUsize,
     /// How often the safepoint's function ran under each.
     pub passed: Vec<H::Cell<u32>>,
     /// Where an M blocks in its system call.
@@ -74,14 +71,13 @@ impl<H: Host> Drop for Central<H> {
 impl<H: ModelHost> Tiny<H> {
     /// `procs` Ps, of which the last `idle` are idle and the others are owned.
     pub fn new(procs: u32, idle: u32) -> Arc<Self> {
-        Self::with(procs, procs, idle, Unrest::unknown())
+        Self::with(procs, idle, Unrest::unknown())
     }
 
-    /// The same, with places for `capacity` Ps; `unrest` counts the Ms that may still do something, each of which says
-    /// when it [rests](Tiny::rest).
-    pub fn with(procs: u32, capacity: u32, idle: u32, unrest: Unrest) -> Arc<Self> {
+    /// The same; `unrest` counts the Ms that may still do something, each of which says when it [rests](Tiny::rest).
+    pub fn with(procs: u32, idle: u32, unrest: Unrest) -> Arc<Self> {
         Arc::new(Tiny {
-            words: (0..capacity).map(|p| SyscallWord::new(PId(p))).collect(),
+            words: (0..procs).map(|p| SyscallWord::new(PId(p))).collect(),
             wanted: Wanted::new(),
             lock: H::Lock::new(Central {
                 world: WorldState::new(procs as usize),
@@ -94,8 +90,7 @@ impl<H: ModelHost> Tiny<H> {
                 pushing: Vec::new(),
             }),
             m: M::new(),
-            used: (0..capacity).map(|_| Cell::new(false)).collect(),
-            procs: AtomicUsize::new(procs as usize),
+            used: (0..procs).map(|_| Cell::new(false)).collect(),
             passed: (0..procs).map(|_| Cell::new(0)).collect(),
             io: H::Parker::new(),
             asked: Atomic::new(false),
@@ -210,7 +205,7 @@ impl<H: ModelHost> Tiny<H> {
         self.lock.with(|c| {
             let mut idle: Vec<u32> = c.idle.iter().map(|p| p.id().0).collect();
             idle.sort_unstable();
-            assert!(idle.iter().copied().eq(0..self.procs.load(Relaxed) as u32), "not every P is idle, once: {idle:?}");
+            assert!(idle.iter().copied().eq(0..self.procs() as u32), "not every P is idle, once: {idle:?}");
             assert!(c.stood == c.stopped, "stood in line: {:?}, but stopped: {:?}", c.stood, c.stopped);
             assert!(c.wakes == c.stopped.len(), "{} stops, but {} wakes", c.stopped.len(), c.wakes);
         });
@@ -229,15 +224,9 @@ impl<H: ModelHost> Tiny<H> {
         self.asked.load(Acquire)
     }
 
-    /// The stopper makes the Ps `procs` many. `empty` takes every G out of a P that ends.
-    pub fn procresize(&self, spare: &mut Vec<OwnedP>, procs: usize, empty: impl FnMut(&OwnedP)) {
-        self.lock.with(|c| resize::procresize(c.world.resize(procs), spare, procs, empty));
-        self.procs.store(procs, Relaxed);
-    }
-
-    /// How many Ps there are, for an M that has one, or all.
+    /// How many Ps there are.
     pub fn procs(&self) -> usize {
-        self.procs.load(Relaxed)
+        self.words.len()
     }
 
     /// Those that stopped the world, in order.
