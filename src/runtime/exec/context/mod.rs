@@ -228,8 +228,9 @@ impl Context {
     /// The task at `ended`, which has ended, wakes its `joiner`. Is that to wait for its turn? So it is if it joins many, one by one, and spawns
     /// none between: run next, it would wait for the one behind at once; in its turn it finds a row of them. Only where `ended` is what this
     /// thread has just run: it looks for another at once, so the joiner may be queued as if `ended` had yielded.
+    #[inline(never)] // because of `in_place`
     pub(in crate::runtime::exec) fn joins_one_by_one(ended: usize, joiner: usize) -> bool {
-        let joins = Context::try_with(|context| {
+        let joins = Context::in_place(|context| {
             let (last, before) = context.joiner.get();
             let in_a_row = if last == joiner { before.saturating_add(1) } else { 1 };
             context.joiner.set((joiner, in_a_row));
@@ -238,10 +239,10 @@ impl Context {
         joins == Some(true)
     }
 
-    /// A task was spawned here: what joins it has not joined the others alone.
+    /// A task was spawned here: what joins it has not joined the others alone. For a function that is not inlined.
     #[inline]
     pub(in crate::runtime::exec) fn spawns() {
-        Context::try_with(|context| context.joiner.set((0, 0)));
+        Context::in_place(|context| context.joiner.set((0, 0)));
     }
 
     /// If this thread runs a preempted task of `runtime_id`, that goes on under an idle P. `false`: there is no such task, or no
