@@ -1,4 +1,5 @@
-//! Sources of the embedder's: which are let in, how they wake, what one look serves, and what they keep waiting.
+//! Sources of the embedder's: which are let in, how they wake, and what they keep waiting. What one look serves, the model
+//! `poll::one_look_serves_all::extra` enumerates.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -174,107 +175,6 @@ mod a_source_is_served {
         drop(sched);
         waker.wake();
         assert_eq!(Stepped::suspended(), 0);
-    }
-}
-
-/// What each gives at its first take is run first, in the order of the sources; then what each gives at its second.
-mod one_look_serves_every_source_that_has_work {
-    use super::*;
-
-    const SOURCES: usize = 4;
-
-    /// `sizes`: how much each source gives each time. A look that finds nothing, of one source or of all, costs nothing: neither
-    /// the others' turn nor a dispatch.
-    fn as_lists_would(sizes: &[Vec<usize>; SOURCES]) -> Result<Tally, Broken> {
-        let (mut numbers, mut seen) = (1.., Tally::default());
-        let takes = sizes.each_ref().map(|sizes| -> Vec<Vec<u64>> {
-            sizes.iter().map(|&size| numbers.by_ref().take(size).collect()).collect()
-        });
-        let looks = takes.iter().map(Vec::len).max().unwrap_or(0);
-        let look = |i: usize| takes.iter().filter_map(move |takes| takes.get(i)).flatten().copied();
-        let expected: Vec<u64> = (0..looks).flat_map(look).collect();
-        if expected.is_empty() {
-            return Ok(seen);
-        }
-        let gives = |from: usize, i: usize| takes[from].get(i).is_some_and(|gs| !gs.is_empty());
-        seen.note_if((0..looks).any(|i| gives(0, i) && gives(1, i)), "two gave at once");
-        seen.note_if(takes[0].iter().flatten().next().is_some() && takes[0].contains(&vec![]), "one gave nothing once");
-        seen.note_if((1..looks).any(|i| look(i - 1).count() == 0 && look(i).count() > 0), "a whole look found nothing");
-
-        // After so many dispatches it is the global queue's turn.
-        let global_every = expected.len() as u32;
-        let (sched, sources, waker) = with_sources::<SOURCES>(Config { global_every, ..Config::default() });
-        sources.iter().zip(takes).for_each(|(source, takes)| source.get(takes));
-        waker.wake();
-        let mut worker = Stepped::begin().expect("an M was woken");
-        let mut found = Vec::new();
-        for _ in 0..expected.len() {
-            let (next, g) = sched.next(worker).expect("it is open");
-            found.push(g.id());
-            worker = next;
-        }
-        let [local, global] = [1, 2].map(|more| expected.len() as u64 + more);
-        sched.ready(&mut worker, g(local));
-        sched.submit(g(global)).expect("it is open");
-        let (worker, next) = sched.next(worker).expect("it is open");
-        close(&sched, vec![worker]);
-        if found != expected {
-            return Err(Broken::because(format_args!("{found:?} instead of {expected:?}")));
-        } else if next != g(global) {
-            return Err(Broken::because(format_args!("{global_every} Gs ran, but were not so many dispatches")));
-        }
-        Ok(seen)
-    }
-
-    #[test]
-    fn whatever_each_of_four_has() {
-        let sizes = || vec(0..4usize, 0..5);
-        let seen = check(300, [sizes(), sizes(), sizes(), sizes()], |sizes| as_lists_would(&sizes));
-        seen.must_have(&["two gave at once", "one gave nothing once", "a whole look found nothing"]);
-    }
-
-    #[test]
-    fn though_the_first_is_always_busy() {
-        let (sched, [busy, other], waker) = with_sources(Config::default());
-        busy.get((1..100).map(|number| vec![number]));
-        other.get([vec![100, 101]]);
-        waker.wake();
-        let mut worker = Stepped::begin().expect("an M was woken");
-        for number in [1, 100, 101, 2, 3] {
-            let (next, found) = sched.next(worker).expect("it is open");
-            assert_eq!(found, g(number));
-            worker = next;
-        }
-        close(&sched, vec![worker]);
-    }
-
-    #[test]
-    fn though_the_first_has_nothing_to_give_after_all() {
-        let (sched, [first, other], waker) = with_sources(Config::default());
-        first.get([const { Vec::new() }; 3]);
-        other.get([vec![1]]);
-        waker.wake();
-        let (worker, found) = sched.next(Stepped::begin().expect("an M was woken")).expect("it is open");
-        assert_eq!((found, first.left()), (g(1), 2), "in the same look");
-        close(&sched, vec![worker]);
-    }
-
-    /// Every second dispatch is the global queue's, the first included.
-    #[test]
-    fn and_if_all_give_nothing_it_was_no_dispatch() {
-        let (sched, [source], waker) = with_sources(Config { global_every: 2, ..Config::default() });
-        source.get([vec![], vec![1]]);
-        waker.wake();
-        let (mut worker, found) = sched.next(Stepped::begin().expect("an M was woken")).expect("it is open");
-        assert_eq!(found, g(1));
-        sched.ready(&mut worker, g(2));
-        sched.submit(g(3)).expect("it is open");
-        for number in [2, 3] {
-            let (next, found) = sched.next(worker).expect("it is open");
-            assert_eq!(found, g(number));
-            worker = next;
-        }
-        close(&sched, vec![worker]);
     }
 }
 
