@@ -2,14 +2,13 @@
 
 #![allow(unsafe_code)]
 
-use crate::kernel::task::{self, Handle, Memory, Mode};
-use crate::runtime::exec::context::Context;
+use crate::kernel::task::{self, Handle, Memory};
 use crate::runtime::exec::task::{Queue, Raw, Task};
 use crate::runtime::exec::waker_words::words_of;
 use crate::runtime::id::RuntimeId;
 use core::future::Future;
 use core::marker::PhantomData;
-use core::mem::{self, ManuallyDrop};
+use core::mem::ManuallyDrop;
 use core::panic::Location;
 use core::task::{Poll, Waker};
 
@@ -99,17 +98,6 @@ impl<T> Awaited<T> {
     /// Where it was spawned.
     pub(in crate::runtime) fn spawned_at(&self) -> &'static Location<'static> {
         self.task.spawned_at()
-    }
-}
-
-/// Wakes what awaits the task at `ended`, by its waker, which is gone then.
-pub(super) fn wake_joiner(ended: usize, waker: Waker) {
-    match Raw::of(&waker).filter(|joiner| Context::joins_one_by_one(ended, joiner.address())) {
-        Some(joiner) => {
-            mem::forget(waker);
-            task::wake(&joiner, Mode::Yields);
-        }
-        None => waker.wake(),
     }
 }
 

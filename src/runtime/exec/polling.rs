@@ -10,6 +10,9 @@ const OPERATIONS: u32 = 128;
 /// So often it is asked in one poll, at most. What asks and is polled again at once has another executor between it and our scheduler, which
 /// waits by polling: it goes on for [`OPERATIONS`] more.
 const REFUSALS: u32 = 32;
+/// So many tasks that end in a row may wake the same joiner to run next. Few enough for a loop that joins hundreds, and so many that a join of
+/// a handful costs no turn.
+const JOINS: u32 = 16;
 /// No scheduler of ours polls what this thread runs: nothing is asked to yield. So many that no task comes to their end.
 const NO_END: u32 = u32::MAX;
 
@@ -21,6 +24,10 @@ thread_state!(
 struct Polling {
     /// The task's address, or 0.
     task: Cell<usize>,
+    /// The one that it dispatched last, also when that is over.
+    dispatched: Cell<usize>,
+    /// What was woken as the joiner of the last that ended here, and by how many in a row.
+    joiner: Cell<(usize, u32)>,
     /// It has woken itself.
     has_woken: Cell<bool>,
     /// So many operations it may do yet.
@@ -32,7 +39,8 @@ struct Polling {
 impl Polling {
     const fn new() -> Self {
         let (operations, refusals) = (Cell::new(NO_END), Cell::new(REFUSALS));
-        Polling { task: Cell::new(0), has_woken: Cell::new(false), operations, refusals }
+        let (dispatched, joiner) = (Cell::new(0), Cell::new((0, 0)));
+        Polling { task: Cell::new(0), dispatched, joiner, has_woken: Cell::new(false), operations, refusals }
     }
 
     /// The task is asked to yield, unless it was already, over and over. `left`: so many operations it could do yet, after this.
@@ -55,6 +63,7 @@ impl Polling {
 pub(super) fn begins(task: usize) {
     POLLING::in_place(|polling| {
         polling.task.set(task);
+        polling.dispatched.set(task);
         polling.has_woken.set(false);
         polling.operations.set(if task == 0 { NO_END } else { OPERATIONS });
         polling.refusals.set(REFUSALS);
@@ -73,6 +82,26 @@ pub(super) fn is_over(task: usize) {
             polling.task.set(0);
         }
     });
+}
+
+/// The task at `ended`, which has ended, wakes its `joiner`. Is that to wait for its turn? So it is if it joins many, one by one, and spawns
+/// none between: run next, it would wait for the one behind at once; in its turn it finds a row of them. Only where `ended` is what this
+/// thread has dispatched: it looks for another at once, so the joiner may be queued as if `ended` had yielded.
+#[inline(never)] // because of `in_place`
+pub(super) fn joins_one_by_one(ended: usize, joiner: usize) -> bool {
+    let joins = POLLING::in_place(|polling| {
+        let (last, before) = polling.joiner.get();
+        let in_a_row = if last == joiner { before.saturating_add(1) } else { 1 };
+        polling.joiner.set((joiner, in_a_row));
+        polling.dispatched.get() == ended && in_a_row > JOINS
+    });
+    joins == Some(true)
+}
+
+/// A task was spawned here: what joins it has not joined the others alone. For a function that is not inlined.
+#[inline]
+pub(super) fn spawns() {
+    POLLING::in_place(|polling| polling.joiner.set((0, 0)));
 }
 
 /// What this thread runs from now on is no future: only the monitor asks it to yield.

@@ -10,6 +10,7 @@ use crate::runtime::exec::join::JoinHandle;
 use crate::runtime::exec::life::{InRuntime, Life};
 use crate::runtime::exec::not_in_runtime::NotInRuntime;
 use crate::runtime::exec::outcome::Outcome;
+use crate::runtime::exec::polling;
 use crate::runtime::exec::report;
 use crate::runtime::exec::task::{Queue, Task};
 use crate::runtime::host::cores::Cores;
@@ -67,7 +68,7 @@ impl Queue for Scheduled {
 /// Makes a new task run. After the end of its runtime it is dropped, here.
 #[inline(never)] // because of `Context::ready`
 pub(in crate::runtime) fn start(task: Task) {
-    Context::spawns();
+    polling::spawns();
     let runtime_id = task.runtime_id();
     if let Err(task) = Scheduled.put(task, false) {
         let tasks = runtime_id.find();

@@ -14,7 +14,6 @@
 use crate::host::Host;
 use crate::kernel::task::{self, Active, Handle, JoinerSlot, Memory, Mode, TaskWord, WakerWords};
 use crate::kernel::types::g::G;
-use crate::runtime::exec::awaited;
 use crate::runtime::exec::polling;
 use crate::runtime::exec::waker_words::from_words;
 use crate::runtime::exec::why::Why;
@@ -207,10 +206,8 @@ impl Raw {
 
     /// Of one of our wakers.
     pub(super) fn of(waker: &Waker) -> Option<Raw> {
-        match core::ptr::eq(waker.vtable(), &raw const WAKER) {
-            true => NonNull::new(waker.data().cast_mut().cast()).map(Raw),
-            false => None,
-        }
+        let is_ours = core::ptr::eq(waker.vtable(), &raw const WAKER);
+        NonNull::new(waker.data().cast_mut().cast()).filter(|_| is_ours).map(Raw)
     }
 }
 
@@ -261,13 +258,16 @@ impl Memory for Raw {
 
     fn wake_joiner(&self, joiner: WakerWords) {
         // SAFETY: the protocol says that they are the caller's.
-        guarded(|| awaited::wake_joiner(self.address(), unsafe { from_words(joiner) }));
+        let waker = ManuallyDrop::new(unsafe { from_words(joiner) });
+        match Raw::of(&waker).filter(|joiner| polling::joins_one_by_one(self.address(), joiner.address())) {
+            Some(joiner) => task::wake(&joiner, Mode::Yields),
+            None => guarded(|| ManuallyDrop::into_inner(waker).wake()),
+        }
     }
 
     fn drop_joiner(&self, joiner: WakerWords) {
         // SAFETY: as above.
-        let waker = unsafe { from_words(joiner) };
-        guarded(|| drop(waker));
+        guarded(|| drop(unsafe { from_words(joiner) }));
     }
 
     fn free(&self) {

@@ -103,8 +103,6 @@ pub(in crate::runtime) struct Context {
     pub(in crate::runtime::exec) spawned_at: Cell<Option<&'static Location<'static>>>,
     /// What the wakers of the task carry that it runs, or 0.
     pub(in crate::runtime::exec) running: Cell<usize>,
-    /// What the wakers of the task carry that was woken by the last one that ended here, as its joiner; and by how many in a row.
-    joiner: Cell<(usize, u32)>,
     /// The runtime whose world this thread has stopped.
     pub(in crate::runtime::exec) stopped: Cell<Option<RuntimeId>>,
     /// The stack of the goroutine that has ended here last, for the next.
@@ -121,10 +119,6 @@ impl Drop for Context {
         mem::forget(self.cores.replace(Role::Outside));
     }
 }
-
-/// So many tasks that end in a row may wake the same joiner to run next. Few enough for a loop that joins hundreds, and so many that a join of
-/// a handful costs no turn.
-const JOINS: u32 = 16;
 
 /// What became runnable while a thread polls.
 struct Collected {
@@ -179,7 +173,6 @@ impl Context {
             locks: Cell::new(Locks::NONE),
             spawned_at: Cell::new(None),
             running: Cell::new(0),
-            joiner: Cell::new((0, 0)),
             stopped: Cell::new(None),
             spare: Cell::new(None),
         }
@@ -223,26 +216,6 @@ impl Context {
             }
         });
         task
-    }
-
-    /// The task at `ended`, which has ended, wakes its `joiner`. Is that to wait for its turn? So it is if it joins many, one by one, and spawns
-    /// none between: run next, it would wait for the one behind at once; in its turn it finds a row of them. Only where `ended` is what this
-    /// thread has just run: it looks for another at once, so the joiner may be queued as if `ended` had yielded.
-    #[inline(never)] // because of `in_place`
-    pub(in crate::runtime::exec) fn joins_one_by_one(ended: usize, joiner: usize) -> bool {
-        let joins = Context::in_place(|context| {
-            let (last, before) = context.joiner.get();
-            let in_a_row = if last == joiner { before.saturating_add(1) } else { 1 };
-            context.joiner.set((joiner, in_a_row));
-            context.running.get() == ended && in_a_row > JOINS
-        });
-        joins == Some(true)
-    }
-
-    /// A task was spawned here: what joins it has not joined the others alone. For a function that is not inlined.
-    #[inline]
-    pub(in crate::runtime::exec) fn spawns() {
-        Context::in_place(|context| context.joiner.set((0, 0)));
     }
 
     /// If this thread runs a preempted task of `runtime_id`, that goes on under an idle P. `false`: there is no such task, or no
