@@ -20,13 +20,13 @@ const BUDGETS: [Budget; 8] = [
     Budget {
         workload: "yield",
         operation: "a task yields, and is the next",
-        most: 495.0,
+        most: 480.0,
         why: "a wake, a push, a pop, and what stands around a task that runs; no access of its state word",
     },
     Budget {
         workload: "yields",
         operation: "one of a hundred tasks yields",
-        most: 495.0,
+        most: 480.0,
         why: "as `yield`: which is next does not matter",
     },
     Budget {
@@ -38,13 +38,13 @@ const BUDGETS: [Budget; 8] = [
     Budget {
         workload: "spawn",
         operation: "a future is spawned and awaited",
-        most: 1790.0,
+        most: 1715.0,
         why: "an allocation and its end, one wake, two tasks that run; two read-modify-writes of the state",
     },
     Budget {
         workload: "go",
         operation: "a closure is spawned and awaited",
-        most: 2020.0,
+        most: 1950.0,
         why: "as `spawn`, and a stack that is taken and put back",
     },
     Budget {

@@ -12,7 +12,6 @@ use spinpark_kernel::types::p::PId;
 use spinpark_proptests::check::{Broken, Tally, check};
 use spinpark_proptests::oracle::g;
 use spinpark_proptests::stepped::{self, Stepped, close};
-use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
@@ -22,22 +21,10 @@ type S = Arc<Sched<Stepped>>;
 /// What the test sees of a source.
 #[derive(Debug, Default)]
 struct Shared {
-    /// What it gives each time. If nothing: another was faster.
-    takes: Mutex<VecDeque<Vec<u64>>>,
+    /// What it has to give.
+    gs: Mutex<Vec<u64>>,
     ticks: Mutex<Vec<Nanos>>,
     is_expecting: AtomicBool,
-}
-
-impl Shared {
-    /// Has this to give, one list each time.
-    fn get(&self, takes: impl IntoIterator<Item = Vec<u64>>) {
-        self.takes.lock().expect("one thread").extend(takes);
-    }
-
-    /// How often there is something to take.
-    fn left(&self) -> usize {
-        self.takes.lock().expect("one thread").len()
-    }
 }
 
 /// Lists of Gs.
@@ -51,11 +38,10 @@ impl WorkSource for List {
         &self.waker
     }
     fn has_work(&self) -> bool {
-        self.shared.left() > 0
+        !self.shared.gs.lock().expect("one thread").is_empty()
     }
     fn take(&self, _: Option<PId>, put: &mut dyn FnMut(G)) {
-        let next = self.shared.takes.lock().expect("one thread").pop_front();
-        next.into_iter().flatten().map(g).for_each(put);
+        self.shared.gs.lock().expect("one thread").drain(..).map(g).for_each(put);
     }
     fn is_expecting(&self) -> bool {
         self.shared.is_expecting.load(Relaxed)
@@ -147,7 +133,7 @@ mod a_source_is_served {
     #[test]
     fn by_who_is_started_when_it_wakes() {
         let (sched, [source], waker) = with_sources(Config::default());
-        source.get([vec![1, 2, 3]]);
+        source.gs.lock().expect("one thread").extend([1, 2, 3]);
         assert_eq!(Stepped::suspended(), 0, "no M knows yet");
         waker.wake();
         let mut worker = Stepped::begin().expect("an M was woken");

@@ -115,13 +115,11 @@ impl Context {
             return self.run_later::<H>(task);
         }
         self.spawned_at.set(Some(task.spawned_at()));
-        self.running.set(address);
         polling::begins(address);
         self.unwound.set(0);
         let timed = if IS_SEEN { self.is_seen::<H>(address) } else { None };
         guarded(|| task.run());
         H::has_run(polling::has_yielded);
-        self.running.set(0);
         polling::begins(0);
         if let Some(since) = timed {
             self.with_current_worker::<H, _>(|current| current.ended(since));

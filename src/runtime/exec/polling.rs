@@ -24,7 +24,7 @@ thread_state!(
 struct Polling {
     /// The task's address, or 0.
     task: Cell<usize>,
-    /// The one that it dispatched last, also when that is over.
+    /// What the wakers of the task carry that it has dispatched, also when that is over; or 0.
     dispatched: Cell<usize>,
     /// What was woken as the joiner of the last that ended here, and by how many in a row.
     joiner: Cell<(usize, u32)>,
@@ -73,6 +73,11 @@ pub(super) fn begins(task: usize) {
 /// The task that this thread polls, by its address, or 0. Its memory is there.
 pub(super) fn task() -> usize {
     POLLING::with(|polling| polling.task.get()).unwrap_or(0)
+}
+
+/// The task that this thread has dispatched, by its address, or 0. Its memory may be gone.
+pub(super) fn dispatched() -> usize {
+    POLLING::with(|polling| polling.dispatched.get()).unwrap_or(0)
 }
 
 /// The task at this address is over: its memory may be freed.

@@ -259,10 +259,10 @@ impl Memory for Raw {
     fn wake_joiner(&self, joiner: WakerWords) {
         // SAFETY: the protocol says that they are the caller's.
         let waker = ManuallyDrop::new(unsafe { from_words(joiner) });
-        match Raw::of(&waker).filter(|joiner| polling::joins_one_by_one(self.address(), joiner.address())) {
+        guarded(|| match Raw::of(&waker).filter(|to| polling::joins_one_by_one(self.address(), to.address())) {
             Some(joiner) => task::wake(&joiner, Mode::Yields),
-            None => guarded(|| ManuallyDrop::into_inner(waker).wake()),
-        }
+            None => ManuallyDrop::into_inner(waker).wake(),
+        });
     }
 
     fn drop_joiner(&self, joiner: WakerWords) {

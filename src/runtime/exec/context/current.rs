@@ -7,6 +7,7 @@ use crate::kernel::types::p::PId;
 use crate::runtime::exec::context::{Beside, Context, OnHost, Role, simulated};
 use crate::runtime::exec::entered;
 use crate::runtime::exec::owned::OwnedTasks;
+use crate::runtime::exec::polling;
 use crate::runtime::exec::tasks::Tasks;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::shared::Shared;
@@ -115,7 +116,7 @@ impl Context {
     pub(in crate::runtime) fn with_running(f: impl FnOnce(&Shared, MId, Option<PId>, u64)) {
         let mut f = Some(f);
         Context::try_with(|context| {
-            let g = context.running.get() as u64;
+            let g = polling::dispatched() as u64;
             let mut run = |shared: &Shared, place: Option<(MId, Option<PId>)>| {
                 if let (Some((m, p)), Some(f)) = (place, f.take()) {
                     f(shared, m, p, g);
@@ -129,7 +130,7 @@ impl Context {
 
     /// Is it the waker of the task that this thread runs?
     pub(in crate::runtime) fn is_running(waker: &Waker) -> bool {
-        Context::try_with(|context| context.running.get() == waker.data().addr()) == Some(true)
+        polling::dispatched() == waker.data().addr()
     }
 
     /// Where the task was spawned that this thread runs.

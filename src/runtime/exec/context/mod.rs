@@ -101,8 +101,6 @@ pub(in crate::runtime) struct Context {
     pub(in crate::runtime::exec) locks: Cell<Locks>,
     /// Where the task was spawned.
     pub(in crate::runtime::exec) spawned_at: Cell<Option<&'static Location<'static>>>,
-    /// What the wakers of the task carry that it runs, or 0.
-    pub(in crate::runtime::exec) running: Cell<usize>,
     /// The runtime whose world this thread has stopped.
     pub(in crate::runtime::exec) stopped: Cell<Option<RuntimeId>>,
     /// The stack of the goroutine that has ended here last, for the next.
@@ -172,7 +170,6 @@ impl Context {
             collected: RefCell::new(Collected { tasks: Vec::new(), waker: None }),
             locks: Cell::new(Locks::NONE),
             spawned_at: Cell::new(None),
-            running: Cell::new(0),
             stopped: Cell::new(None),
             spare: Cell::new(None),
         }

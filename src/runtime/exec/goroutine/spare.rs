@@ -3,6 +3,7 @@
 use crate::kernel::types::p::PId;
 use crate::runtime::exec::context::Context;
 use crate::runtime::exec::goroutine::stack::{Stack, Stacks};
+use crate::runtime::exec::polling;
 use crate::runtime::id::RuntimeId;
 use crate::runtime::shared::Shared;
 use std::io;
@@ -23,7 +24,7 @@ impl Context {
         let mut unused = Some((runtime_id, stack));
         // A thread that runs tasks is asked for a stack again; and gives this one back in the end.
         Context::try_with(|context| {
-            if context.running.get() != 0 {
+            if polling::dispatched() != 0 {
                 unused = context.spare.replace(unused.take());
             }
         });

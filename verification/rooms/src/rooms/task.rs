@@ -339,7 +339,8 @@ impl<H: RoomHost> Real<Tasks, H> for OnHost<H> {
             Op::Join => (),
             Op::Run => hand.active.take().into_iter().for_each(|active| task::run(&user, active)),
             Op::RunLast => hand.active.take().into_iter().for_each(|active| task::run_last(&user, active)),
-            Op::Wake => task::wake(&user, Mode::Woken),
+            // In the mode that no other wake has.
+            Op::Wake => task::wake(&user, Mode::Yields),
             Op::WakeByRef => task::wake_by_ref(&user),
             Op::Clone => self.word.clone_waker(),
             Op::Drop => task::drop_waker(&user),

@@ -57,7 +57,7 @@ impl Waits for Gs {
         let woken = self.of.map(|g| g.woken);
         Looked { total: self.rest.len(), inside: self.inside().count(), oldest: self.inside().next(), waiting, woken }
     }
-    /// The one that has waited longest, if no M goes on, and none can be had for what there is to do.
+    /// The one that has waited longest, if no M goes on, and none is available for what there is to do.
     fn is_told(&self, beside: &Beside) -> (bool, Option<(u32, Woken)>) {
         let goes_on = |m: &u32| !beside.sleeping.contains(m) && !self.inside().any(|rests| rests == *m);
         let Some(oldest) = self.inside().next() else { return (false, None) };

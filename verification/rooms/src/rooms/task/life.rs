@@ -58,11 +58,11 @@ impl Life {
         (self.right, self.completed_by) = (Right::Gone, Some(me));
     }
 
-    fn is_woken(&mut self, me: CallId, did: &mut Vec<Did>) {
+    fn is_woken(&mut self, me: CallId, mode: &'static str, did: &mut Vec<Did>) {
         (self.right, self.is_notified) = (Right::Free, self.is_notified && !self.has_ended);
         if !self.has_ended {
             self.right = Right::Is(me.thread);
-            did.push(Did::Runnable(WOKEN));
+            did.push(Did::Runnable(mode));
         }
     }
 
@@ -72,7 +72,7 @@ impl Life {
             self.is_closed = true;
             match self.has_ended {
                 true => self.completes(me, false, did),
-                false => self.is_woken(me, did),
+                false => self.is_woken(me, WOKEN, did),
             }
         }
     }
@@ -204,7 +204,10 @@ impl Spec<Tasks> for Life {
         self.gets_the_right(me, op, number);
         match op {
             Op::Run | Op::RunLast => return self.runs(me, op == Op::RunLast, answer),
-            _ if self.right == Right::Submits(me.thread) => self.is_woken(me, &mut did),
+            _ if self.right == Right::Submits(me.thread) => {
+                let mode = if op == Op::Wake { YIELDS } else { WOKEN };
+                self.is_woken(me, mode, &mut did);
+            }
             Op::Wake | Op::WakeByRef => {
                 self.wakers -= usize::from(op == Op::Wake);
                 self.is_notified |= self.right != Right::Gone;
