@@ -13,7 +13,7 @@
 use crate::engines::Engine;
 use crate::harness::common::any_of;
 use crate::hosts::model_host::ModelHost;
-use crate::model::{Model, OnAny, sampled};
+use crate::model::{Model, sampled};
 use crate::spec::What::{
     Arrive, Await, Block, Calm, Close, End, Enter, GoOn, Next, Park, Ready, ReadyBound, StartMonitor, Stop, Submit,
     Tick, Timer,
@@ -188,87 +188,59 @@ fn one_in_another<H: ModelHost>(numbers: Numbers, before: &[What]) -> String {
     if is_paused { "one in another".to_owned() } else { "one after another".to_owned() }
 }
 
-/// Any of these.
-fn one_of<H: ModelHost>(beginnings: &[(Numbers, &[What])]) -> String {
-    let (numbers, before) = beginnings[H::choose(beginnings.len())];
+/// After any of these beginnings: Gs come and go; they wait, and enter system calls; timers, the poller, the monitor; the
+/// world is stopped, and goes on.
+const BEGINNINGS: &[(Numbers, &[What])] = &[
+    (TWO, &[]),
+    (TWO, &[Submit, GoOn(M0)]),
+    (ONE, &[Submit, GoOn(M0)]),
+    (SINGLE, &[Submit, GoOn(M0)]),
+    (SINGLE, &[Submit, GoOn(M0), ReadyBound(0)]),
+    (SINGLE, &[Submit, GoOn(M0), Block(0)]),
+    (SINGLE, &[Submit, GoOn(M0), Submit]),
+    (TWO, &[Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Ready(0), Ready(1)]),
+    (TWO, &[Submit, GoOn(M0), Submit, GoOn(M1), Next(0), Next(1)]),
+    (THREE, &[Submit, GoOn(M0), Submit, GoOn(M1), Submit, GoOn(M2), Ready(0)]),
+    (THREE, &[Submit, GoOn(M0), Ready(0), Arrive(2), GoOn(M1)]),
+    (TWO, &[Submit, GoOn(M0), Park(0, Wake::Outside)]),
+    (TWO, &[Submit, GoOn(M0), Ready(0), GoOn(M1), Park(0, Wake::Inside), Enter(1)]),
+    (TWO, &[Submit, GoOn(M0), Ready(0), GoOn(M1), Enter(0), Enter(1), Submit]),
+    (ONE, &[Submit, GoOn(M0), Block(0), Submit, GoOn(M1)]),
+    (ONE, &[Submit, GoOn(M0), Enter(0), Tick(20_000), Submit]),
+    (SINGLE, &[Submit, GoOn(M0), Submit, Enter(0)]),
+    (TWO, &[Submit, GoOn(M0), Submit, GoOn(M1), Block(0), Submit, GoOn(M2), Submit]),
+    (THREE, &[Submit, GoOn(M0), Park(0, Wake::Inside), Submit, GoOn(M1), End(1)]),
+    (TWO, &[Submit, GoOn(M0), Timer(None, 20_000), Next(0)]),
+    (TWO, &[Submit, GoOn(M0), Await(None, true), Next(0)]),
+    (TWO, &[Submit, GoOn(M0), Await(Some(0), true)]),
+    (ONE, &[Submit, GoOn(M0), Timer(Some(0), 20_000)]),
+    (ONE, &[Submit, GoOn(M0), Timer(Some(0), 20_000), Tick(20_000)]),
+    (TWO, &[Submit, GoOn(M0), Submit, GoOn(M1), Timer(Some(0), 10_000_001), Next(0)]),
+    (TWO, &[Submit, GoOn(M0), Submit, GoOn(M1), Await(None, true), Next(0), What::Report(3)]),
+    (TWO, &[Submit, GoOn(M0), StartMonitor, GoOn(Who::Monitor), Park(0, Wake::Outside), Calm]),
+    (TWO, &[Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Enter(1)]),
+    (TWO, &[Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Enter(1), Stop(OUT)]),
+    (TWO, &[Submit, GoOn(M0), Ready(0), Block(0), Stop(OUT)]),
+    (TWO, &[Submit, GoOn(M0), Stop(OUT), Stop(Who::Outsider(1))]),
+    (TWO, &[Submit, GoOn(M0), Submit, GoOn(M1), What::ForEachP(OUT), Enter(1)]),
+    (TWO, &[Submit, GoOn(M0), Submit, GoOn(M1), Park(0, Wake::Outside), Enter(1)]),
+    (ONE, &[Submit, GoOn(M0), Submit, Block(0), GoOn(M1)]),
+    (TWO, &[Submit, GoOn(M0), Ready(0), Ready(0), Stop(OUT)]),
+];
+
+fn one_move_in_another<H: ModelHost>() -> String {
+    let (numbers, before) = BEGINNINGS[H::choose(BEGINNINGS.len())];
     let global_first = H::choose(2) == 1;
     one_in_another::<H>(Numbers { global_first, ..numbers }, before)
 }
 
-fn gs_come<H: ModelHost>() -> String {
-    one_of::<H>(&[
-        (TWO, &[]),
-        (TWO, &[Submit, GoOn(M0)]),
-        (ONE, &[Submit, GoOn(M0)]),
-        (SINGLE, &[Submit, GoOn(M0)]),
-        (SINGLE, &[Submit, GoOn(M0), ReadyBound(0)]),
-        (SINGLE, &[Submit, GoOn(M0), Block(0)]),
-        (SINGLE, &[Submit, GoOn(M0), Submit]),
-        (TWO, &[Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Ready(0), Ready(1)]),
-        (TWO, &[Submit, GoOn(M0), Submit, GoOn(M1), Next(0), Next(1)]),
-        (THREE, &[Submit, GoOn(M0), Submit, GoOn(M1), Submit, GoOn(M2), Ready(0)]),
-        (THREE, &[Submit, GoOn(M0), Ready(0), Arrive(2), GoOn(M1)]),
-    ])
-}
-
-fn gs_wait<H: ModelHost>() -> String {
-    one_of::<H>(&[
-        (TWO, &[Submit, GoOn(M0), Park(0, Wake::Outside)]),
-        (TWO, &[Submit, GoOn(M0), Ready(0), GoOn(M1), Park(0, Wake::Inside), Enter(1)]),
-        (TWO, &[Submit, GoOn(M0), Ready(0), GoOn(M1), Enter(0), Enter(1), Submit]),
-        (ONE, &[Submit, GoOn(M0), Block(0), Submit, GoOn(M1)]),
-        (ONE, &[Submit, GoOn(M0), Enter(0), Tick(20_000), Submit]),
-        (SINGLE, &[Submit, GoOn(M0), Submit, Enter(0)]),
-        (TWO, &[Submit, GoOn(M0), Submit, GoOn(M1), Block(0), Submit, GoOn(M2), Submit]),
-        (THREE, &[Submit, GoOn(M0), Park(0, Wake::Inside), Submit, GoOn(M1), End(1)]),
-    ])
-}
-
-fn from_elsewhere<H: ModelHost>() -> String {
-    one_of::<H>(&[
-        (TWO, &[Submit, GoOn(M0), Timer(None, 20_000), Next(0)]),
-        (TWO, &[Submit, GoOn(M0), Await(None, true), Next(0)]),
-        (TWO, &[Submit, GoOn(M0), Await(Some(0), true)]),
-        (ONE, &[Submit, GoOn(M0), Timer(Some(0), 20_000)]),
-        (ONE, &[Submit, GoOn(M0), Timer(Some(0), 20_000), Tick(20_000)]),
-        (TWO, &[Submit, GoOn(M0), Submit, GoOn(M1), Timer(Some(0), 10_000_001), Next(0)]),
-        (TWO, &[Submit, GoOn(M0), Submit, GoOn(M1), Await(None, true), Next(0), What::Report(3)]),
-        (TWO, &[Submit, GoOn(M0), StartMonitor, GoOn(Who::Monitor), Park(0, Wake::Outside), Calm]),
-    ])
-}
-
-fn the_world_stops<H: ModelHost>() -> String {
-    one_of::<H>(&[
-        (TWO, &[Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Enter(1)]),
-        (TWO, &[Submit, GoOn(M0), Ready(0), GoOn(M1), Ready(0), Enter(1), Stop(OUT)]),
-        (TWO, &[Submit, GoOn(M0), Ready(0), Block(0), Stop(OUT)]),
-        (TWO, &[Submit, GoOn(M0), Stop(OUT), Stop(Who::Outsider(1))]),
-        (TWO, &[Submit, GoOn(M0), Submit, GoOn(M1), What::ForEachP(OUT), Enter(1)]),
-        (TWO, &[Submit, GoOn(M0), Submit, GoOn(M1), Park(0, Wake::Outside), Enter(1)]),
-        (ONE, &[Submit, GoOn(M0), Submit, Block(0), GoOn(M1)]),
-        (TWO, &[Submit, GoOn(M0), Ready(0), Ready(0), Stop(OUT)]),
-    ])
-}
-
-macro_rules! between {
-    ($($play:ident: $what:literal, invariants [$($inv:literal),*];)*) => {
-        /// The models.
-        pub const MODELS: &[Model] = &[$(
-            Model {
-                name: concat!("sched::an_interruption_costs_nothing::", stringify!($play)),
-                claim: concat!($what, ": whichever party is interrupted, nothing is lost, left or missed"),
-                size: "one is interrupted before any of about 70 steps, by one or two others, which may be too; 1 to 3 Ps, 1 to 4 Ms",
-                invariants: &[$($inv),*],
-                must_reach: &["one in another", "one after another"],
-                runs: const { &[sampled(Engine::Random, 2_000)] },
-                play: $play::<OnAny>,
-            }),*];
-    };
-}
-
-between! {
-    gs_come: "Gs come and go", invariants [1, 2, 30, 31, 32, 34];
-    gs_wait: "Gs wait, and enter system calls", invariants [1, 2, 4, 30, 31, 34];
-    from_elsewhere: "timers, the poller, the monitor", invariants [2, 30, 31, 34];
-    the_world_stops: "the world is stopped, and goes on", invariants [1, 2, 16, 30, 36];
-}
+/// The models.
+pub const MODELS: &[Model] = &[
+    crate::model!("sched::an_interruption_costs_nothing::one_move_in_another", one_move_in_another,
+        claim: "Gs come, wait and call, timers fire, the world stops: whichever party is interrupted, nothing is lost, \
+                left or missed",
+        size: "one is interrupted before any of about 70 steps, by one or two others, which may be too; 1 to 3 Ps, 1 to 4 Ms",
+        invariants: [1, 2, 4, 16, 30, 31, 32, 34, 36],
+        must_reach: ["one in another", "one after another"],
+        runs: [sampled(Engine::Random, 8_000)]),
+];

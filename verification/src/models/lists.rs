@@ -215,12 +215,13 @@ fn numbers<H: ModelHost>() -> Numbers {
     }
 }
 
-fn drawn_moves<H: ModelHost>(themes: &[Theme]) -> String {
-    some_moves::<H>(Lists::new(numbers::<H>(), None).about(any_of::<H, _>(themes)))
-}
-
-fn some_moves<H: ModelHost>(lists: Lists) -> String {
-    let mut play = Play::new(lists);
+fn moves_at_random<H: ModelHost>() -> String {
+    let elsewhere = H::choose(2) == 1;
+    let peek_every = if elsewhere { any_of::<H, _>(&[0, 10_000_001]) } else { 0 };
+    let all = [Theme::Queues, Theme::Calls, Theme::Waits, Theme::World, Theme::Everything, Theme::Elsewhere];
+    let theme = any_of::<H, _>(if elsewhere { &all } else { &all[..5] });
+    let numbers = Numbers { elsewhere, peek_every, ..numbers::<H>() };
+    let mut play = Play::new(Lists::new(numbers, None).about(theme));
     for _ in 0..10 + H::choose(60) {
         let what = any_of::<H, _>(&play.lists.allowed());
         let seed = H::choose(8) as u64;
@@ -229,75 +230,30 @@ fn some_moves<H: ModelHost>(lists: Lists) -> String {
     play.end()
 }
 
-fn moves_of_queues<H: ModelHost>() -> String {
-    drawn_moves::<H>(&[Theme::Queues, Theme::Everything])
-}
-
-fn moves_of_calls<H: ModelHost>() -> String {
-    drawn_moves::<H>(&[Theme::Calls, Theme::Everything])
-}
-
-fn moves_of_waits<H: ModelHost>() -> String {
-    drawn_moves::<H>(&[Theme::Waits])
-}
-
-fn moves_of_the_world<H: ModelHost>() -> String {
-    drawn_moves::<H>(&[Theme::World])
-}
-
-fn moves_from_elsewhere<H: ModelHost>() -> String {
-    let peek_every = any_of::<H, _>(&[0, 10_000_001]);
-    let numbers = Numbers { elsewhere: true, peek_every, ..numbers::<H>() };
-    let themes = [Theme::Elsewhere, Theme::Everything, Theme::Queues, Theme::Calls, Theme::Waits, Theme::World];
-    some_moves::<H>(Lists::new(numbers, None).about(any_of::<H, _>(&themes)))
-}
-
 /// Moves that are sampled at random.
-pub const MODELS: &[Model] = &[
-    crate::model!("sched::answers_as_lists_would::moves_of_queues", moves_of_queues,
-        claim: "which M finds which G where is what lists would say",
-        size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
-        invariants: [1, 2, 4, 12, 13, 25, 30, 31, 32, 33, 34],
-        must_reach: ["found at the global queue's turn", "found locally", "found in the global queue",
-            "found in the source", "stolen", "several were stolen", "runnext was stolen", "runnext had its turns", "nothing may overtake", "a share was more than one",
-            "a turn was asked for", "a turn that was asked for was not due", "what a turn found that was asked for runs next",
-            "spilled", "a start was refused", "there could be no more Ms", "the source was emptied at the global queue's turn",
-            "the monitor tried again to get an M", "the first M was refused"],
-        runs: [sampled(Engine::Random, 1_000)]),
-    crate::model!("sched::answers_as_lists_would::moves_of_calls", moves_of_calls,
-        claim: "which M comes back from a system call with which P, and what the monitor takes or asks for, is what \
-                lists would say",
-        size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
-        invariants: [1, 2, 4, 12, 13, 25, 30, 31, 32, 33, 34],
-        must_reach: ["back, and the P was kept", "back, and the P was taken back", "back, and a P was idle", "back, and queued",
-            "retaken", "a G was asked to yield", "a P with work was handed on", "as many as may be were detached",
-            "a preempted G blocked, and its P was handed on", "a preempted G went on under an idle P",
-            "a P was idle, and a preempted G's own was not taken yet"],
-        runs: [sampled(Engine::Random, 1_000)]),
-    crate::model!("sched::answers_as_lists_would::moves_of_waits", moves_of_waits,
-        claim: "which G waits, which is readied, and to which a deadlock is reported is what lists would say",
-        size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
-        invariants: [1, 2, 4, 12, 13, 19, 25, 30, 31, 32, 33, 34],
-        must_reach: ["a ticket was served", "a bound G yielded", "a bound G yielded, and its M counts as detached", "a bound G yielded again", "it was readied before it waited", "who waited got an idle P",
-            "a deadlock was told", "one of several that wait was told", "closed while a G waits", "back, and a P came later"],
-        runs: [sampled(Engine::Random, 1_000)]),
-    crate::model!("sched::answers_as_lists_would::moves_of_the_world", moves_of_the_world,
-        claim: "which party stops the world, in which order, and what is under which P afterwards is what lists would \
-                say",
-        size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8",
-        invariants: [1, 2, 4, 12, 13, 16, 18, 25, 30, 31, 32, 33, 34],
-        must_reach: ["stopped while a G is in a system call", "one stood in line", "a safepoint was passed", "more Ps",
-            "a P that ended held Gs"],
-        runs: [sampled(Engine::Random, 1_000)]),
-    crate::model!("sched::answers_as_lists_would::moves_from_elsewhere", moves_from_elsewhere,
-        claim: "which M waits in the poller, until when, what comes of it, and when the monitor is woken is what lists \
-                would say",
+pub const MODELS: &[Model] = &[crate::model!("sched::answers_as_lists_would::moves_at_random", moves_at_random,
+        claim: "which M finds which G where, which waits, comes back, is told or woken, what the monitor takes and what a stop \
+                leaves under which P is what lists would say",
         size: "one moves at a time; 10 to 69 moves; 1 to 3 Ps, up to 6 Ms, and 2 more that are detached, rings of 2 to 8; the monitor",
-        invariants: [1, 2, 4, 25, 30, 31, 32, 33, 34],
-        must_reach: ["an M waited in the poller", "an M came back from the poller for nothing", "several Gs were reported",
-            "what was reported found no idle P", "a timer was due", "who waits in the poller was called back",
-            "who only looked into the poller found something", "who would look into the poller left it at what was seen a moment ago",
-            "the monitor looked for who is busy",
-            "a P was handed on so that somebody waits in the poller", "a monitor that slept deeply was woken"],
-        runs: [sampled(Engine::Random, 2_000)]),
-];
+        invariants: [1, 2, 4, 12, 13, 16, 18, 19, 25, 30, 31, 32, 33, 34],
+        must_reach: [
+            "found at the global queue's turn", "found locally", "found in the global queue", "found in the source", "stolen",
+            "several were stolen", "runnext was stolen", "runnext had its turns", "nothing may overtake",
+            "a share was more than one", "a turn was asked for", "a turn that was asked for was not due",
+            "what a turn found that was asked for runs next", "spilled", "a start was refused", "there could be no more Ms",
+            "the source was emptied at the global queue's turn", "the monitor tried again to get an M",
+            "the first M was refused", "back, and the P was kept", "back, and the P was taken back", "back, and a P was idle",
+            "back, and queued", "retaken", "a G was asked to yield", "a P with work was handed on",
+            "as many as may be were detached", "a preempted G blocked, and its P was handed on",
+            "a preempted G went on under an idle P", "a P was idle, and a preempted G's own was not taken yet",
+            "a ticket was served", "a bound G yielded", "a bound G yielded, and its M counts as detached",
+            "a bound G yielded again", "it was readied before it waited", "who waited got an idle P", "a deadlock was told",
+            "one of several that wait was told", "closed while a G waits", "back, and a P came later",
+            "stopped while a G is in a system call", "one stood in line", "a safepoint was passed", "more Ps",
+            "a P that ended held Gs", "an M waited in the poller", "an M came back from the poller for nothing",
+            "several Gs were reported", "what was reported found no idle P", "a timer was due",
+            "who waits in the poller was called back", "who only looked into the poller found something",
+            "who would look into the poller left it at what was seen a moment ago", "the monitor looked for who is busy",
+            "a P was handed on so that somebody waits in the poller", "a monitor that slept deeply was woken",
+        ],
+        runs: [sampled(Engine::Random, 6_000)])];

@@ -82,5 +82,5 @@ pub const MODELS: &[Model] = &[
         size: "3 threads: an M, the monitor, the closer; 1 P, 2 system calls",
         invariants: [20, 21],
         must_reach: ["0 left, 0 refused", "0 left, 1 refused"],
-        runs: [sampled(Engine::Pct, 4_000)]),
+        runs: [rc11(), sampled(Engine::Pct, 4_000)]),
 ];

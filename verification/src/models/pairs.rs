@@ -6,8 +6,8 @@
 //! a time, no G ran while the world was stopped, every P is idle, no M counts as spinning. (Those that close have closed
 //! instead: then each G has run, or was given back.)
 //!
-//! The rooms' own models have the smallest surroundings that will do, and so know nothing of what the real ones do; those of
-//! `sched` and `whole` have many Gs, and mostly do not come to their end.
+//! The rooms' own models have the smallest surroundings that will do, and so know nothing of what the real ones do; some of
+//! `sched` and `whole` have many Gs, and do not come to their end.
 
 mod calls;
 mod ends;
@@ -19,16 +19,17 @@ use crate::model::{Model, rc11, rc11_cut, sampled};
 use crate::mutation::mutant::Mutant;
 use calls::{
     block_and_safepoint, block_and_stop, call_and_resize, call_and_retake, call_and_retake_for_another,
-    call_and_safepoint, call_and_stop, interrupt_and_retake, long_call_and_stop, sleep_and_resize, stop_and_safepoint,
-    submit_and_resize,
+    call_and_safepoint, call_and_stop, interrupt_and_retake, interrupt_and_stop, long_call_and_stop, one_hog,
+    one_p_two_syscalls, sleep_and_resize, stop_and_safepoint, submit_and_resize, two_hogs,
 };
 use ends::{
     close_and_block, close_and_call, close_and_sleep, close_and_submit, stop_and_sleep, stop_and_spawn,
     stop_and_submit, two_stoppers,
 };
 use waits::{
-    end_and_submit, handoff_and_submit, park_and_ready, park_and_submit, put_and_steal, put_and_wait_for_the_thief,
-    ready_and_run, sleep_and_submit, sleep_and_submit_with_one_m, two_come_back, two_submit, yield_and_submit,
+    a_g_waits_for_its_child, end_and_submit, handoff_and_submit, park_and_ready, park_and_submit, put_and_steal,
+    put_and_wait_for_the_thief, ready_and_run, sleep_and_submit, sleep_and_submit_with_one_m, threads_are_refused,
+    two_come_back, two_end, two_submit, yield_and_submit,
 };
 
 /// The models.
@@ -87,6 +88,12 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4, 11, 14, 30, 31, 32, 33, 34, 36],
         must_reach: ["stole"],
         runs: [rc11(), sampled(Engine::Pct, 1_000)]),
+    crate::model!("sched::work_is_conserved::a_g_waits_for_its_child", a_g_waits_for_its_child,
+        claim: "while a G blocks its P until another has run, an idle P runs that other: no wake-up is missed",
+        size: "2 Ps, 2 Ms, 3 Gs",
+        invariants: [30, 36, 37],
+        must_reach: ["stole"],
+        runs: [rc11_cut(), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 20_000)]),
     crate::model!("sched::two_protocols_lose_nothing::ready_and_run", ready_and_run,
         claim: "a bound G that has handed its P off for another G is readied as that runs, or before, or after",
         size: "1 P, 2 Ms, 2 Gs",
@@ -99,12 +106,24 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4, 19, 30, 31, 32, 33, 34, 36],
         must_reach: ["refused"],
         runs: [rc11_cut(), sampled(Engine::Pct, 1_000)]),
+    crate::model!("sched::bound_gs::end_with_their_ms", two_end,
+        claim: "two threads end with the Gs that are bound to them, and leave nothing behind",
+        size: "2 Ps, 2 Ms, 2 Gs",
+        invariants: [1, 2, 4, 19, 30, 36],
+        must_reach: ["1 Ms", "2 Ms"],
+        runs: [rc11_cut()]),
+    crate::model!("sched::work_waits_for_a_thread::threads_are_refused", threads_are_refused,
+        claim: "a thread start is refused while one G blocks and another waits for its P",
+        size: "1 P, 2 Ms, 2 Gs, 1 refusal",
+        invariants: [1, 2, 4, 30, 31, 36],
+        must_reach: ["1 Ms", "refused"],
+        runs: [rc11()]),
     crate::model!("sched::two_protocols_lose_nothing::two_come_back", two_come_back,
         claim: "two Gs block in system calls under one P, and come back: each gets it, one after the other",
         size: "1 P, 2 Ms, 2 Gs",
         invariants: [1, 2, 4, 20, 30, 31, 32, 33, 34, 36],
         must_reach: ["idle", "queued", "ticket"],
-        runs: [rc11_cut(), sampled(Engine::Pct, 2_000)]),
+        runs: [rc11(), sampled(Engine::Pct, 2_000)]),
     crate::model!("sched::two_protocols_lose_nothing::close_and_submit", close_and_submit,
         claim: "a G that is submitted as the scheduler is closed is refused, given back, or run",
         size: "1 P, 1 M, 1 G",
@@ -171,12 +190,36 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4, 20, 21, 30, 31, 32, 33, 34, 36],
         must_reach: ["kept", "idle, retaken", "queued, retaken"],
         runs: [rc11()]),
+    crate::model!("sched::each_p_has_one_owner::one_p_two_syscalls", one_p_two_syscalls,
+        claim: "two Gs make system calls under one P while the monitor looks",
+        size: "1 P, 2 Ms, 2 Gs, 2 ticks",
+        invariants: [1, 2, 4, 20, 21, 30, 32],
+        must_reach: ["kept", "idle", "queued", "retaken"],
+        runs: [rc11()]),
+    crate::model!("sched::each_p_has_one_owner::one_hog", one_hog,
+        claim: "a G that is interrupted loses its P to another, or keeps it; both run, once",
+        size: "1 P, 2 Ms, 2 Gs, 2 ticks",
+        invariants: [1, 2, 4, 20, 21, 30, 31, 32, 33, 34, 36],
+        must_reach: ["kept", "queued", "retaken"],
+        runs: [rc11()]),
+    crate::model!("sched::each_p_has_one_owner::two_hogs", two_hogs,
+        claim: "two Gs are interrupted at once, and come back at once: when all is quiet none is counted as detached",
+        size: "2 Ps, 2 Ms, 2 Gs",
+        invariants: [1, 2, 4, 20, 30, 31, 32, 33, 34, 36, 52],
+        must_reach: ["kept"],
+        runs: [rc11_cut(), sampled(Engine::Pct, 5_000)]),
     crate::model!("sched::two_protocols_lose_nothing::call_and_stop", call_and_stop,
         claim: "the world is stopped as a G makes a system call: the P is held, and the G goes on after",
         size: "1 P, 1 M, 1 G, 1 stop",
         invariants: [1, 2, 4, 16, 17, 20, 30, 31, 32, 33, 34, 36, 41, 42],
         must_reach: ["kept", "idle", "queued"],
         runs: [rc11(), sampled(Engine::Pct, 1_000)]),
+    crate::model!("sched::two_protocols_lose_nothing::interrupt_and_stop", interrupt_and_stop,
+        claim: "the world is stopped as a G is preempted by a signal: the P is held, and the G goes on after",
+        size: "1 P, 1 M, 1 G, 1 stop",
+        invariants: [1, 2, 4, 16, 17, 20, 30, 31, 32, 33, 34, 36, 41, 42],
+        must_reach: ["kept", "idle", "queued"],
+        runs: [rc11()]),
     crate::model!("sched::two_protocols_lose_nothing::long_call_and_stop", long_call_and_stop,
         claim: "the same with a system call that lasts until the world runs again: the stop does not wait for it",
         size: "1 P, 1 M, 1 G, 1 stop",

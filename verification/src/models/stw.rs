@@ -156,7 +156,7 @@ pub const MODELS: &[Model] = &[
         size: "2 Ps, then 1, 2 Ms, 3 Gs, 1 stop",
         invariants: [1, 2, 4, 16, 26, 27, 30, 31, 32, 33, 34, 42],
         must_reach: ["moved 0", "moved 1"],
-        runs: [rc11_cut(), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 5_000)]),
+        runs: [rc11_cut(), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 5_000)]),
     crate::model!("resize::no_g_is_lost::from_one_to_two", from_one_to_two,
         claim: "one P becomes two while a G is spawned: it runs once",
         size: "1 P, then 2, 1 M, 2 Gs, 1 stop",

@@ -151,8 +151,9 @@ fn there_are_two_ps<H: ModelHost>() -> String {
 }
 
 fn the_world_is_stopped<H: ModelHost>() -> String {
-    let sched = tower::<H>(small(1, 2), 2, |_, worker: Worker, _| Some(worker));
+    let sched = tower::<H>(small(1, 1), 2, |_, worker: Worker, _| Some(worker));
     submit(&sched, 1, 1);
+    first_runs(&sched);
     let ringer = H::fork("ringer", {
         let sched = Arc::clone(&sched);
         move || ring(&sched, 2)
@@ -257,7 +258,7 @@ pub const MODELS: &[Model] = &[
         runs: [rc11_cut(), sampled(Engine::Pct, 4_000), sampled(Engine::TsoPct, 2_000)]),
     crate::model!("work_source::its_work_is_run::the_world_is_stopped", the_world_is_stopped,
     claim: "a source gets work while the world is stopped: it is run when that runs again",
-    size: "1 P, 2 Ms, 1 G, 1 of the source's, 1 stop",
+    size: "1 P, 1 M, 1 G, 1 of the source's, 1 stop",
     invariants: [1, 2, 16, 30, 31, 32, 33, 34, 36, 42],
     must_reach: ["1 Ms"],
     runs: [rc11_cut(),

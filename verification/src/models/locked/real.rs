@@ -99,16 +99,13 @@ pub(super) fn readied_from_outside<H: ModelHost>() -> String {
 }
 
 pub(super) fn two_wait_and_two_ready_them<H: ModelHost>() -> String {
-    fn play<H: ModelHost>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
-        if n <= 2 {
-            let woken;
-            (worker, woken) = waits(sched, worker, n, Wake::Outside);
-            assert!(woken == Woken::Ready, "{woken:?}");
-        }
+    fn play<H: ModelHost>(sched: &Table<H>, worker: Worker, n: u64) -> Option<Worker> {
+        let (worker, woken) = waits(sched, worker, n, Wake::Outside);
+        assert!(woken == Woken::Ready, "{woken:?}");
         Some(worker)
     }
-    let sched = table::<H>(1, 3, 3, play);
-    submit(&sched, 1, 3);
+    let sched = table::<H>(1, 2, 2, play);
+    submit(&sched, 1, 2);
     let other = H::fork("readier", {
         let sched = Arc::clone(&sched);
         move || sched.ready_bound(sched.observer().more.waits(2))
@@ -126,16 +123,20 @@ pub(super) fn its_ticket_is_found<H: ModelHost>() -> String {
             (worker, woken) = waits(sched, worker, n, Wake::Outside);
             assert!(woken == Woken::Ready, "{woken:?}");
         } else {
+            if n == 2 {
+                let child = sched.observer().make(3);
+                sched.ready(&mut worker, child);
+            }
             // While this G has the only P, the ticket has to be queued.
             sched.ready_bound(sched.observer().more.m(1).expect("it was known before"));
             sched.observer().uses(&worker);
         }
         Some(worker)
     }
-    let sched = table::<H>(1, 3, 3, play);
+    let sched = table::<H>(1, 2, 3, play);
     submit(&sched, 1, 1);
     sched.observer().more.waits(1);
-    submit(&sched, 2, 3);
+    submit(&sched, 2, 2);
     // One of them readies it a second time: that is for a wait that never comes.
     let snapshot = finish(&sched);
     format!("{} Ms, {} tickets", snapshot.alive, sched.observer().reported().tickets)
@@ -176,12 +177,14 @@ pub(super) fn with_its_g_and_there_was_no_other<H: ModelHost>() -> String {
 pub(super) fn while_it_is_readied<H: ModelHost>() -> String {
     fn play<H: ModelHost>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
         if n == 1 {
+            let child = sched.observer().make(2);
+            sched.ready(&mut worker, child);
             (worker, _) = waits(sched, worker, n, Wake::Outside);
         }
         Some(worker)
     }
-    let sched = table::<H>(1, 3, 2, play);
-    submit(&sched, 1, 2);
+    let sched = table::<H>(1, 2, 2, play);
+    submit(&sched, 1, 1);
     let m = sched.observer().more.waits(1);
     H::fork("readier", {
         let sched = Arc::clone(&sched);
@@ -272,12 +275,9 @@ pub(super) fn its_ticket_waits_when_the_world_starts<H: ModelHost>() -> String {
 
 pub(super) fn two_wait_in_the_scheduler<H: ModelHost>() -> String {
     fn play<H: ModelHost>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
-        if n == 3 {
-            for child in [1, 2] {
-                let child = sched.observer().make(child);
-                sched.ready(&mut worker, child);
-            }
-            return Some(worker);
+        if n == 1 {
+            let child = sched.observer().make(2);
+            sched.ready(&mut worker, child);
         }
         let (worker, woken) = waits(sched, worker, n, Wake::Inside);
         if woken != Woken::Ready {
@@ -286,8 +286,8 @@ pub(super) fn two_wait_in_the_scheduler<H: ModelHost>() -> String {
         }
         Some(worker)
     }
-    let sched = table::<H>(2, 2, 3, play);
-    submit(&sched, 3, 3);
+    let sched = table::<H>(2, 2, 2, play);
+    submit(&sched, 1, 1);
     finish(&sched);
     let woken = sched.observer().more.book.with(|book| book.woken.clone());
     assert!(

@@ -1,13 +1,23 @@
 //! System calls, and the parties that want the P meanwhile.
 
-use super::setup::{S, blocks, calls, ends, set, stops, ticks};
+use super::setup::{S, blocks, calls, ends, set, spawns, stops, ticks};
 use crate::harness::embedder::{first_runs, submit};
 use crate::hosts::model_host::ModelHost;
+use spinpark_kernel::protocol::find::Worker;
 use spinpark_kernel::protocol::stw::safepoint::SafepointFn;
 use spinpark_kernel::types::p::PId;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// A G is preempted by the monitor's signal, and goes on without its P until it gets one again.
+fn is_interrupted<H: ModelHost>(sched: &S<H>, worker: Worker) -> Worker {
+    sched.observer().events.leaves(worker.m().0);
+    let away = sched.interrupt(worker);
+    let (worker, _) = sched.exitsyscall_bound(away);
+    sched.observer().uses(&worker);
+    worker
+}
 
 pub(super) fn call_and_retake<H: ModelHost>() -> String {
     let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
@@ -19,13 +29,9 @@ pub(super) fn call_and_retake<H: ModelHost>() -> String {
 
 /// G2 waits in the ring while G1 makes its system call.
 pub(super) fn call_and_retake_for_another<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 2, 2, |sched, mut worker, n| {
-        if n == 2 {
-            return Some(worker);
-        }
-        let child = sched.observer().make(2);
-        sched.ready(&mut worker, child);
-        Some(calls(sched, worker))
+    let sched = set::<H>(1, 2, 2, |sched, worker, n| {
+        let worker = spawns(sched, worker, n)?;
+        Some(if n == 1 { calls(sched, worker) } else { worker })
     });
     submit(&sched, 1, 1);
     first_runs(&sched);
@@ -34,16 +40,45 @@ pub(super) fn call_and_retake_for_another<H: ModelHost>() -> String {
 }
 
 pub(super) fn interrupt_and_retake<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 1, |sched, worker, _| {
-        sched.observer().events.leaves(worker.m().0);
-        let away = sched.interrupt(worker);
-        let (worker, _) = sched.exitsyscall_bound(away);
-        sched.observer().uses(&worker);
-        Some(worker)
+    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(is_interrupted(sched, worker)));
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    ticks(&sched);
+    ends(&sched)
+}
+
+/// The same while a second G waits in the ring.
+pub(super) fn one_hog<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 2, 2, |sched, worker, n| {
+        let worker = spawns(sched, worker, n)?;
+        Some(if n == 1 { is_interrupted(sched, worker) } else { worker })
     });
     submit(&sched, 1, 1);
     first_runs(&sched);
     ticks(&sched);
+    ends(&sched)
+}
+
+pub(super) fn one_p_two_syscalls<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 2, 2, |sched, worker, n| spawns(sched, worker, n).map(|worker| calls(sched, worker)));
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    ticks(&sched);
+    ends(&sched)
+}
+
+/// No P is retaken: what is left to go wrong is the count of those that are detached.
+pub(super) fn two_hogs<H: ModelHost>() -> String {
+    let sched = set::<H>(2, 2, 2, |sched, worker, n| spawns(sched, worker, n).map(|w| is_interrupted(sched, w)));
+    submit(&sched, 1, 1);
+    ends(&sched)
+}
+
+pub(super) fn interrupt_and_stop<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(is_interrupted(sched, worker)));
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    stops(&sched);
     ends(&sched)
 }
 

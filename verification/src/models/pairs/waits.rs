@@ -1,8 +1,9 @@
 //! Ms that go to sleep, Gs that wait, and what is queued meanwhile.
 
-use super::setup::{blocks, ends, parks, readies, set, spawns};
+use super::setup::{S, blocks, ends, parks, readies, set, spawns};
 use crate::harness::embedder::{first_runs, submit};
 use crate::hosts::model_host::ModelHost;
+use spinpark_kernel::protocol::find::Worker;
 use std::sync::Arc;
 
 /// Its P is handed off, idled, and taken again.
@@ -89,19 +90,32 @@ pub(super) fn put_and_steal<H: ModelHost>() -> String {
     ends(&sched)
 }
 
-/// The same: G1 then waits for G2, and keeps its P meanwhile. So G2 has to be stolen.
-pub(super) fn put_and_wait_for_the_thief<H: ModelHost>() -> String {
-    let sched = set::<H>(2, 2, 2, |sched, mut worker, n| {
-        if n == 2 {
-            sched.observer().more.happened.wakeup();
-            return Some(worker);
+/// G1 spawns the others, and keeps its P until G2 has run. So that has to be stolen.
+fn waits_for_the_thief<H: ModelHost>(sched: &S<H>, mut worker: Worker, n: u64) -> Option<Worker> {
+    match n {
+        1 => {
+            for child in 2..=sched.observer().last() {
+                let child = sched.observer().make(child);
+                sched.ready(&mut worker, child);
+            }
+            sched.observer().more.happened.sleep();
+            sched.observer().uses(&worker);
         }
-        let child = sched.observer().make(2);
-        sched.ready(&mut worker, child);
-        sched.observer().more.happened.sleep();
-        sched.observer().uses(&worker);
-        Some(worker)
-    });
+        2 => sched.observer().more.happened.wakeup(),
+        _ => (),
+    }
+    Some(worker)
+}
+
+pub(super) fn put_and_wait_for_the_thief<H: ModelHost>() -> String {
+    let sched = set::<H>(2, 2, 2, waits_for_the_thief);
+    submit(&sched, 1, 1);
+    ends(&sched)
+}
+
+/// The same, and G3 kicks G2 out of runnext, into the ring.
+pub(super) fn a_g_waits_for_its_child<H: ModelHost>() -> String {
+    let sched = set::<H>(2, 2, 3, waits_for_the_thief);
     submit(&sched, 1, 1);
     ends(&sched)
 }
@@ -141,7 +155,34 @@ pub(super) fn end_and_submit<H: ModelHost>() -> String {
 
 /// Two system calls end at once, and there is one P.
 pub(super) fn two_come_back<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 2, 2, |sched, worker, _| Some(blocks(sched, worker)));
-    submit(&sched, 1, 2);
+    let sched = set::<H>(1, 2, 2, |sched, worker, n| spawns(sched, worker, n).map(|worker| blocks(sched, worker)));
+    submit(&sched, 1, 1);
     ends(&sched)
+}
+
+/// G1 spawns G2, and the thread of each ends with it.
+pub(super) fn two_end<H: ModelHost>() -> String {
+    let sched = set::<H>(2, 2, 2, |sched, worker, n| {
+        let worker = spawns(sched, worker, n)?;
+        sched.observer().events.leaves(worker.m().0);
+        sched.end(worker);
+        None
+    });
+    submit(&sched, 1, 1);
+    ends(&sched)
+}
+
+/// G1 leaves G2 under its P, which it hands off for a system call; the thread that is started for it is refused.
+pub(super) fn threads_are_refused<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 2, 2, |sched, worker, n| {
+        let worker = spawns(sched, worker, n)?;
+        Some(if n == 1 { blocks(sched, worker) } else { worker })
+    });
+    // One M there must be.
+    sched.start().expect("the first M");
+    H::refuse_spawns(1);
+    submit(&sched, 1, 1);
+    let outcome = ends(&sched);
+    H::refuse_spawns(0);
+    outcome
 }

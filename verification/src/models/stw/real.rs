@@ -193,8 +193,14 @@ fn spawns_one<H: ModelHost>(sched: &Embedded<H, ()>, mut worker: Worker, n: u64)
 }
 
 pub(super) fn from_two_to_one<H: ModelHost>() -> String {
-    let sched = open::<H, ()>(small(2, 2), 3, (), spawns_one::<H>);
-    submit(&sched, 1, 2);
+    let sched = open::<H, ()>(small(2, 2), 3, (), |sched, mut worker, n| {
+        if n == 1 {
+            let child = sched.observer().make(2);
+            sched.ready(&mut worker, child);
+        }
+        spawns_one(sched, worker, n)
+    });
+    submit(&sched, 1, 1);
     first_runs(&sched);
     let moved = resizes(&sched, 2, 1);
     let snapshot = finish(&sched);
@@ -282,6 +288,7 @@ pub(super) fn a_g_and_an_outsider_run_one_each<H: ModelHost>() -> String {
 pub(super) fn a_g_runs_beside_an_idle_p<H: ModelHost>() -> String {
     let sched = open::<H, Passed>(small(2, 1), 1, Passed(Default::default()), |_, worker, _| Some(worker));
     submit(&sched, 1, 1);
+    first_runs(&sched);
     assert!(passes(&sched, None).is_none(), "the caller was no M");
     let after = counts(&sched);
     finish(&sched);

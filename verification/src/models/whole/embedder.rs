@@ -56,21 +56,10 @@ pub(super) struct Shape {
     pub(super) order: SearchOrder,
     pub(super) acts: &'static [Act],
     pub(super) submitters: usize,
-    pub(super) refusals: usize,
     /// From outside: the world is stopped once for each, and this many Ps there are afterwards.
     pub(super) resizes: &'static [usize],
     /// How often the monitor looks.
     pub(super) ticks: usize,
-    /// How many steps a system call takes.
-    pub(super) dwell: usize,
-    /// What is counted as the outcome.
-    pub(super) outcome: Outcome,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Outcome {
-    Ways,
-    Ms,
 }
 
 pub(super) const SMALL: Shape = Shape {
@@ -80,11 +69,8 @@ pub(super) const SMALL: Shape = Shape {
     order: SearchOrder::StealFirst,
     acts: &[],
     submitters: 1,
-    refusals: 0,
     resizes: &[],
     ticks: 0,
-    dwell: 0,
-    outcome: Outcome::Ways,
 };
 
 struct Embedder<H: ModelHost> {
@@ -95,8 +81,6 @@ struct Embedder<H: ModelHost> {
     used: Vec<H::Cell<bool>>,
     /// Is the world stopped? The stopper writes it, Gs that run read it: never at the same time.
     stopped: H::Cell<bool>,
-    /// Read by system calls that take a while; it is never written.
-    time: Atomic<H, u64>,
     /// Ways out of system calls, one bit each; 16: a P was retaken. Of `std`: nothing depends on it but the outcome.
     ways: AtomicU32,
     events: EventChecker,
@@ -149,7 +133,6 @@ impl<H: ModelHost> Embedder<H> {
             all_asleep: H::Parker::new(),
             used: (0..shape.procs.max(shape.max_procs)).map(|_| Cell::new(false)).collect(),
             stopped: Cell::new(false),
-            time: Atomic::new(0),
             ways: AtomicU32::new(0),
             events: EventChecker::default(),
         }
@@ -233,7 +216,6 @@ fn run<H: ModelHost>(sched: &This<H>, mut worker: Worker, g: G) -> Option<Worker
             task.is_back.set(true);
             task.status.preempt();
             let away = sched.entersyscall(left(world, worker));
-            dwell(world);
             return match sched.exitsyscall(away, g) {
                 Ok((worker, g, _)) => run(sched, worker, g),
                 Err(m) => {
@@ -268,15 +250,7 @@ fn left<H: ModelHost>(world: &Embedder<H>, worker: Worker) -> Worker {
     worker
 }
 
-/// What a system call does: it takes some steps, so that something can happen meanwhile.
-fn dwell<H: ModelHost>(world: &Embedder<H>) {
-    for _ in 0..world.shape.dwell {
-        world.time.load(Relaxed);
-    }
-}
-
 fn come_back<H: ModelHost>(sched: &This<H>, away: Away) -> Worker {
-    dwell(sched.observer());
     let (worker, _) = sched.exitsyscall_bound(away);
     sched.observer().enter(&worker);
     worker
@@ -328,10 +302,6 @@ pub(super) fn play<H: ModelHost>(shape: Shape) -> String {
         ..Config::default()
     };
     let sched = Sched::<H, Embedder<H>>::new(config, Embedder::new(shape), life::<H>).expect("the numbers are allowed");
-    if shape.refusals > 0 {
-        sched.start().expect("the first M");
-        H::refuse_spawns(shape.refusals);
-    }
     let n = shape.acts.len() as u64;
     let share = n / shape.submitters as u64;
     let mut parties: Vec<_> = (1..shape.submitters as u64)
@@ -360,10 +330,6 @@ pub(super) fn play<H: ModelHost>(shape: Shape) -> String {
         assert!(sched.start_the_world(stopped).is_none(), "it was stopped from outside");
     }
     parties.into_iter().for_each(|party| H::join(party));
-    if shape.refusals > 0 {
-        // What a refused start left behind, the monitor tries again.
-        sched.tick(&mut sched.watch(), 0);
-    }
     let snapshot = loop {
         sched.observer().all_asleep.park();
         let snapshot = sched.snapshot();
@@ -375,23 +341,16 @@ pub(super) fn play<H: ModelHost>(shape: Shape) -> String {
             "every M sleeps, nothing is queued, and a G has not run: {snapshot:?}"
         );
     };
-    H::refuse_spawns(0);
     if let Some(violation) = snapshot.violation() {
         panic!("{violation}: {snapshot:?}");
     }
     let procs = shape.resizes.last().copied().unwrap_or(shape.procs);
     assert!(snapshot.procs == procs, "there are {} Ps, and should be {procs}", snapshot.procs);
     let ways = sched.observer().ways.load(Relaxed);
-    let ms = snapshot.alive;
     end_all(&sched, &sched.observer().events);
-    match shape.outcome {
-        Outcome::Ms => format!("{ms} Ms"),
-        Outcome::Ways => {
-            let names = ["kept", "took back", "idle", "queued", "retaken"];
-            let seen = names.iter().enumerate().filter(|(bit, _)| ways & 1 << bit != 0).map(|(_, name)| *name);
-            seen.collect::<Vec<_>>().join(", ")
-        }
-    }
+    let names = ["kept", "took back", "idle", "queued", "retaken"];
+    let seen = names.iter().enumerate().filter(|(bit, _)| ways & 1 << bit != 0).map(|(_, name)| *name);
+    seen.collect::<Vec<_>>().join(", ")
 }
 
 impl<H: ModelHost> Embedder<H> {

@@ -1,11 +1,11 @@
 //! What is played.
 
-use super::embedder::{Act, Outcome, SMALL, Shape, play};
+use super::embedder::{Act, SMALL, Shape, play};
 use crate::checker::order::EventChecker;
 use crate::harness::common::g;
 use crate::harness::embedder::end_all;
 use crate::hosts::model_host::ModelHost;
-use Act::{Block, EndLocked, Interrupted, Panic, Run, Stop, Syscall, SyscallThenAnyM, WaitForChild, Yield};
+use Act::{Block, EndLocked, Interrupted, Panic, Stop, Syscall, SyscallThenAnyM, WaitForChild, Yield};
 use spinpark_kernel::atomic::Atomic;
 use spinpark_kernel::host::Parker;
 use spinpark_kernel::protocol::find::Worker;
@@ -21,36 +21,8 @@ pub(super) fn one_p_one_syscall<H: ModelHost>() -> String {
     play::<H>(Shape { max_ms: 2, acts: &[Syscall], ticks: 2, ..SMALL })
 }
 
-pub(super) fn one_p_two_syscalls<H: ModelHost>() -> String {
-    play::<H>(Shape { acts: &[Syscall, SyscallThenAnyM], ticks: 3, dwell: 3, ..SMALL })
-}
-
-pub(super) fn two_ps_all_ways_out<H: ModelHost>() -> String {
-    let acts = &[Syscall, SyscallThenAnyM, Syscall, Block, SyscallThenAnyM, Run];
-    play::<H>(Shape { procs: 2, max_ms: 6, acts, submitters: 2, ticks: 6, dwell: 8, ..SMALL })
-}
-
-pub(super) fn hogs_and_a_system_call<H: ModelHost>() -> String {
-    let acts = &[Interrupted, Syscall, Interrupted, Run, Interrupted, Run];
-    play::<H>(Shape { procs: 2, max_ms: 6, acts, submitters: 2, ticks: 6, dwell: 8, ..SMALL })
-}
-
-pub(super) fn one_hog<H: ModelHost>() -> String {
-    play::<H>(Shape { acts: &[Interrupted, Run], max_ms: 2, ticks: 3, dwell: 3, ..SMALL })
-}
-
-/// Their Ps are not retaken: what is left to go wrong is the count.
-pub(super) fn two_hogs<H: ModelHost>() -> String {
-    play::<H>(Shape { procs: 2, acts: &[Interrupted, Interrupted], max_ms: 2, dwell: 1, ..SMALL })
-}
-
-pub(super) fn hogs_while_the_world_is_stopped<H: ModelHost>() -> String {
-    let acts = &[Interrupted, WaitForChild, Interrupted, Yield, Stop];
-    play::<H>(Shape { procs: 2, max_procs: 3, max_ms: 8, acts, resizes: &[1, 2], ticks: 5, dwell: 4, ..SMALL })
-}
-
 pub(super) fn stops_and_resizes<H: ModelHost>() -> String {
-    let acts = &[Syscall, WaitForChild, Run, Block, Yield, SyscallThenAnyM];
+    let acts = &[Syscall, WaitForChild, Interrupted, Block, Yield, SyscallThenAnyM];
     play::<H>(Shape { procs: 2, max_procs: 3, max_ms: 8, acts, resizes: &[1, 3, 2], ticks: 4, ..SMALL })
 }
 
@@ -59,16 +31,6 @@ pub(super) fn everything_at_once<H: ModelHost>() -> String {
     let acts = &[Syscall, Stop, WaitForChild, Panic, SyscallThenAnyM, EndLocked, Block, Yield, WaitForChild, Stop];
     let shape = Shape { procs: 2, max_procs: 3, max_ms: 12, acts, submitters: 2, resizes: &[3, 1], ticks: 6, ..SMALL };
     play::<H>(Shape { order, ..shape })
-}
-
-pub(super) fn threads_are_refused<H: ModelHost>() -> String {
-    let acts = &[Syscall, Block, Run, Panic, SyscallThenAnyM, Run];
-    let outcome = Outcome::Ms;
-    play::<H>(Shape { procs: 2, max_ms: 8, acts, refusals: 3, resizes: &[2], ticks: 4, outcome, ..SMALL })
-}
-
-pub(super) fn bound_gs_end_with_their_ms<H: ModelHost>() -> String {
-    play::<H>(Shape { procs: 2, max_ms: 6, acts: &[EndLocked, Run, EndLocked, Syscall], outcome: Outcome::Ms, ..SMALL })
 }
 
 /// A G sits in a system call until another has run, and there is one P: without the monitor that would be never.
