@@ -201,6 +201,10 @@ mod a_wrong_rule_is_refuted_in_a_dozen_moves {
         refuted::<{ Wrong::ForgetsTheSlice as u8 }>();
     }
     #[test]
+    fn the_time_a_p_is_idle_counts_as_its_next_gs() {
+        refuted::<{ Wrong::IdleTimeIsOfASlice as u8 }>();
+    }
+    #[test]
     fn who_returns_takes_an_idle_p_before_its_own() {
         refuted::<{ Wrong::TakesAnIdlePFirst as u8 }>();
     }

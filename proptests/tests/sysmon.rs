@@ -17,7 +17,7 @@ use std::ops::ControlFlow::{Break, Continue};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A look at a P, so long after the one before.
+/// A look at a P, so long after the one before. The P may have been idle between the two.
 #[derive(Debug, Clone, Copy)]
 struct Look {
     after: Nanos,
@@ -47,8 +47,11 @@ fn states(looks: usize) -> Vec<(SysmonTick, Nanos)> {
     for _ in 0..looks {
         let mut next = BTreeMap::new();
         for (state, before) in &states {
-            for look in Look::every() {
+            for (look, was_idle) in Look::every().flat_map(|look| [(look, false), (look, true)]) {
                 let mut seen = *state;
+                if was_idle {
+                    seen.idles();
+                }
                 look.says(&mut seen, *before, false);
                 let now = before + look.after;
                 next.entry(format!("{seen:?} {now}")).or_insert((seen, now));

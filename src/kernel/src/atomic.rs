@@ -1,4 +1,4 @@
-//! One atomic word with a type, and the StoreLoad barrier as a word of its own.
+//! One atomic word with a type, which says what it holds and who writes it; and the StoreLoad barrier as a word of its own.
 
 use crate::host::{Host, Word};
 use core::marker::PhantomData;
@@ -12,7 +12,40 @@ pub trait Value: Sized {
     fn from_word(word: u64) -> Self;
 }
 
-/// A word of the host's, holding a `V`. Every access is charged to the line that asked for it.
+/// Who writes a word: [`ByAnyone`], its [`ByOwner`], or a thread that [`UnderLock`] the lock.
+pub trait Writers {
+    /// Are any two writes ordered, each after the other or before it, by what happens before what?
+    const ARE_ORDERED: bool;
+}
+
+/// Any thread, at any time.
+#[derive(Debug, Clone, Copy)]
+pub enum ByAnyone {}
+
+/// One thread at a time: the one that owns what the word stands in, a P for instance. The next owner comes after it. Such a word is
+/// stored to, never exchanged.
+#[derive(Debug, Clone, Copy)]
+pub enum ByOwner {}
+
+/// A thread that holds the lock that guards what the word tells of. Others read it without. Stored to, never exchanged.
+#[derive(Debug, Clone, Copy)]
+pub enum UnderLock {}
+
+impl Writers for ByAnyone {
+    const ARE_ORDERED: bool = false;
+}
+
+impl Writers for ByOwner {
+    const ARE_ORDERED: bool = true;
+}
+
+impl Writers for UnderLock {
+    const ARE_ORDERED: bool = true;
+}
+
+/// A word of the host's, holding a `V`. Every access is charged to the line that asked for it. Who may write it is in the type: the
+/// compiler refuses an exchange where each write is one thread's, and a checker that knows what happens before what refuses a write of
+/// another ([`Word::with_ordered_writes`]).
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {
@@ -29,9 +62,18 @@ pub trait Value: Sized {
 /// assert_eq!(count.load(Relaxed), 8);
 /// # }
 /// ```
-pub struct Atomic<H: Host, V> {
+///
+/// ```compile_fail,E0599
+/// use spinpark_kernel::atomic::{Atomic, ByOwner};
+/// # use spinpark_kernel::host::Host;
+/// # use std::sync::atomic::Ordering::Relaxed;
+/// fn take<H: Host>(tail: &Atomic<H, u32, ByOwner>) -> u32 {
+///     tail.swap(0, Relaxed) // only its owner writes it: there is nothing to exchange with
+/// }
+/// ```
+pub struct Atomic<H: Host, V, W = ByAnyone> {
     word: H::Word,
-    holds: PhantomData<fn(V) -> V>,
+    holds: PhantomData<fn(V, W) -> V>,
 }
 
 /// Orders everything before it, stores included, before everything after it, loads included.
@@ -61,18 +103,13 @@ pub fn store_load<H: Host>() {
     H::fence(Ordering::SeqCst);
 }
 
-impl<H: Host, V: Value> Atomic<H, V> {
+impl<H: Host, V: Value, W: Writers> Atomic<H, V, W> {
     /// A word that holds `value`.
     #[inline]
     #[track_caller]
     pub fn new(value: V) -> Self {
-        Atomic { word: H::Word::new(value.into_word()), holds: PhantomData }
-    }
-
-    /// A word of the host's that holds a `V` already.
-    #[inline]
-    pub const fn from_word(word: H::Word) -> Self {
-        Atomic { word, holds: PhantomData }
+        let word = H::Word::new(value.into_word());
+        Atomic { word: if W::ARE_ORDERED { word.with_ordered_writes() } else { word }, holds: PhantomData }
     }
 
     /// Reads.
@@ -87,6 +124,14 @@ impl<H: Host, V: Value> Atomic<H, V> {
     #[track_caller]
     pub fn store(&self, value: V, order: Ordering) {
         self.word.store(value.into_word(), order);
+    }
+}
+
+impl<H: Host, V: Value> Atomic<H, V> {
+    /// A word of the host's that holds a `V` already.
+    #[inline]
+    pub const fn from_word(word: H::Word) -> Self {
+        Atomic { word, holds: PhantomData }
     }
 
     /// Writes, and returns what was there.

@@ -86,6 +86,15 @@ pub trait Word: Send + Sync + 'static {
     /// A word that holds `value`.
     #[track_caller]
     fn new(value: u64) -> Self;
+    /// The same word, of which the kernel states that any two writes are ordered by what happens before what:
+    /// [`ByOwner`](crate::atomic::ByOwner), [`UnderLock`](crate::atomic::UnderLock). A host that checks takes it by its word; others have nothing to do.
+    #[inline(always)]
+    fn with_ordered_writes(self) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
     /// Reads.
     #[track_caller]
     fn load(&self, order: Ordering) -> u64;

@@ -60,7 +60,7 @@ impl Place {
 ///     word.plain_load().to_string()
 /// }, |_| ());
 /// ```
-pub struct Word(Place);
+pub struct Word(Place, Option<Place>);
 
 impl Word {
     /// A word that holds `value`. A thread may only use it if its making happens before that use.
@@ -69,7 +69,29 @@ impl Word {
     /// Outside of a closure that is explored, as all that is here.
     #[track_caller]
     pub fn new(value: u64) -> Word {
-        Word(Place::new(value))
+        Word(Place::new(value), None)
+    }
+
+    /// The same word, any two stores to which must be ordered by what happens before what, as those of an owner or under a lock are:
+    /// two that are not race. Loads may still come at any time, and updates are not looked at.
+    ///
+    /// ```
+    /// # use rc11::engine::{Config, Word, explore, fork};
+    /// # use std::sync::{Arc, atomic::Ordering::Relaxed};
+    /// let report = explore(&Config::default(), || {
+    ///     let tail = Arc::new(Word::new(0).with_ordered_writes());
+    ///     let other = Arc::clone(&tail);
+    ///     fork("other", move || other.store(1, Relaxed));
+    ///     tail.store(2, Relaxed); // a second owner
+    ///     String::new()
+    /// }, |_| ());
+    /// assert!(report.failure.unwrap().why.contains("data race"));
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn with_ordered_writes(self) -> Word {
+        // Memory that is not atomic, written to with each store, and never read: two writes of it race where two stores do.
+        Word(self.0, Some(Place::new(0)))
     }
 
     /// Reads. Every value that the memory model lets this thread see is tried.
@@ -81,6 +103,9 @@ impl Word {
     /// Writes.
     #[track_caller]
     pub fn store(&self, value: u64, order: Ordering) {
+        if let Some(writes) = &self.1 {
+            ask(Ask::Store { loc: writes.known(), value: 0, order: Order::Plain });
+        }
         ask(Ask::Store { loc: self.0.known(), value, order: order.into() });
     }
 

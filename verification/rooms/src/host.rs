@@ -38,6 +38,10 @@ impl host::Word for Word {
         Word(rc11::engine::Word::new(value))
     }
     #[track_caller]
+    fn with_ordered_writes(self) -> Self {
+        Word(self.0.with_ordered_writes())
+    }
+    #[track_caller]
     fn load(&self, order: Ordering) -> u64 {
         self.0.load(order)
     }

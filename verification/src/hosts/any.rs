@@ -113,6 +113,13 @@ where
         make!(host::Word, new(value))
     }
     #[track_caller]
+    fn with_ordered_writes(self) -> Self {
+        match self {
+            Five::Rc11(word) => Five::Rc11(word.with_ordered_writes()),
+            other => other,
+        }
+    }
+    #[track_caller]
     fn load(&self, order: Ordering) -> u64 {
         either!(self, word => word.load(order))
     }

@@ -15,6 +15,8 @@ use std::collections::BTreeSet;
 /// A look at a P, without what only the moment counts for.
 #[derive(Debug, Clone, Copy)]
 struct Look {
+    /// Was the P idle at a tick since the look before?
+    was_idle: bool,
     now: Nanos,
     dispatches: u32,
     syscall: Option<u32>,
@@ -37,7 +39,10 @@ impl Flags {
 }
 
 fn look(seen: &mut SysmonTick, look: Look, flags: Flags) -> Verdict {
-    let Look { now, dispatches, syscall } = look;
+    let Look { was_idle, now, dispatches, syscall } = look;
+    if was_idle {
+        seen.idles();
+    }
     let Flags { has_work, somebody_looks, is_wanted } = flags;
     seen.verdict(Observed { dispatches, syscall, has_work }, Around { now, somebody_looks, is_wanted, slice: SLICE })
 }
@@ -52,7 +57,8 @@ fn shown_for<T: PartialEq>(looks: &[Look], what: impl Fn(&Look) -> T) -> Nanos {
 /// The table at the top of the room, for the last look.
 fn rule(looks: &[Look], flags: Flags) -> Verdict {
     let last = &looks[looks.len() - 1];
-    let is_long = shown_for(looks, |look| look.dispatches) >= SLICE;
+    let since_idle = looks.iter().rposition(|look| look.was_idle).unwrap_or(0);
+    let is_long = shown_for(&looks[since_idle..], |look| look.dispatches) >= SLICE;
     if last.syscall.is_none() {
         return if is_long { Preempt } else { Leave };
     }
@@ -65,10 +71,11 @@ fn rule(looks: &[Look], flags: Flags) -> Verdict {
 ///
 /// The two slices have the numbers `first` and the next, and so have the calls.
 fn any_look<H: ModelHost>(before: Option<&Look>, after: &[Nanos], calls: &[Option<u32>], first: u32) -> Look {
+    let was_idle = before.is_some() && H::choose(2) == 1;
     let n = H::choose(after.len() * 2 * calls.len());
     let (n, dispatches) = (n / 2, first.wrapping_add(n as u32 % 2));
     let now = before.map_or(1, |look| look.now) + after[n / calls.len()];
-    Look { now, dispatches, syscall: calls[n % calls.len()].map(|call| first.wrapping_add(call)) }
+    Look { was_idle, now, dispatches, syscall: calls[n % calls.len()].map(|call| first.wrapping_add(call)) }
 }
 
 fn three_looks<H: ModelHost>() -> String {
@@ -116,6 +123,7 @@ fn news<H: ModelHost>(first: u32) -> String {
         let now = looks[looks.len() - 1];
         let is_needspinning = look(&mut seen, now, Flags::NONE) == Preempt;
         // The one that was asked before it, if any, ran in another slice.
+        asked = asked.filter(|_| !now.was_idle);
         let told = is_needspinning && asked != Some(now.dispatches);
         let is_news = seen.is_news();
         assert!(is_news == told, "asked to yield: {is_needspinning}, and it is news: {is_news}, after {looks:?}");
@@ -218,25 +226,25 @@ fn four_stretches<H: ModelHost>() -> String {
 pub const MODELS: &[Model] = &[
     crate::model!("sysmon::the_verdict_is_the_rules::three_looks", three_looks,
         claim: "what the monitor does with a P is what the table says, told from all looks at it",
-        size: "1 thread, every 3 looks: 2 slices, no call or 2, 0, 1, 10 ms - 1 and 10 ms later; all flags at each",
+        size: "1 thread, every 3 looks, the P idle between or not: 2 slices, no call or 2, 0, 1, 10 ms - 1 and 10 ms later; all flags at each",
         invariants: [43],
         must_reach: [r#"{"Leave"}"#, r#"{"Preempt"}"#, r#"{"Leave", "Retake"}"#, r#"{"Retake"}"#],
         runs: [sc()]),
     crate::model!("sysmon::the_verdict_is_the_rules::three_looks_at_the_wrap", three_looks_at_the_wrap,
         claim: "the same as the numbers of slices and calls wrap around",
-        size: "1 thread, every 3 looks: 2 slices, no call or 2, 1 ns and 10 ms later; all flags at each",
+        size: "1 thread, every 3 looks, the P idle between or not: 2 slices, no call or 2, 1 ns and 10 ms later; all flags at each",
         invariants: [43],
         must_reach: [r#"{"Leave"}"#, r#"{"Preempt"}"#, r#"{"Leave", "Retake"}"#, r#"{"Retake"}"#],
         runs: [sc()]),
     crate::model!("sysmon::a_request_is_news_once::four_looks_at_the_wrap", four_looks_at_the_wrap,
         claim: "the same as the number of slices wraps around",
-        size: "1 thread, every 4 looks: 2 slices, in a call or not, at once or 10 ms later",
+        size: "1 thread, every 4 looks, the P idle between or not: 2 slices, in a call or not, at once or 10 ms later",
         invariants: [],
         must_reach: ["news [0, 0, 0, 0]", "news [0, 1, 0, 1]"],
         runs: [sc()]),
     crate::model!("sysmon::a_request_is_news_once::four_looks", four_looks,
         claim: "that a G is asked to yield is news at the first tick in its slice, and at no other",
-        size: "1 thread, every 4 looks: 2 slices, in a call or not, at once or 10 ms later",
+        size: "1 thread, every 4 looks, the P idle between or not: 2 slices, in a call or not, at once or 10 ms later",
         invariants: [],
         must_reach: ["news [0, 0, 0, 0]", "news [0, 1, 0, 0]", "news [0, 1, 0, 1]"],
         runs: [sc()]),

@@ -269,6 +269,10 @@ impl<H: ModelHost> host::Word for Word<H> {
         Word(H::Word::new(value))
     }
     #[track_caller]
+    fn with_ordered_writes(self) -> Self {
+        Word(self.0.with_ordered_writes())
+    }
+    #[track_caller]
     fn load(&self, order: Ordering) -> u64 {
         self.0.load(changed(fault(Access::Load, order, None), order))
     }

@@ -187,6 +187,9 @@ impl Model {
         let mut retook = false;
         for p in (0..self.procs).collect::<Vec<_>>() {
             if self.idle.contains(&p) {
+                if !self.is(Wrong::IdleTimeIsOfASlice) {
+                    self.watch[p].slice = None;
+                }
                 continue;
             }
             let (slice_is_old, retake) = self.judge(p, somebody_looks);

@@ -58,6 +58,8 @@ pub enum Wrong {
     RetakesOneTickLate,
     /// The monitor looks only at the system call, not at the slice. (golang/go #28701.)
     ForgetsTheSlice,
+    /// A G that gets an idle P has run since that was dispatched under last. (Go's.)
+    IdleTimeIsOfASlice,
     /// An M that returns takes an idle P before its own, which is in another's call.
     TakesAnIdlePFirst,
     /// A preempted G takes its own P back before another M has it.
@@ -86,7 +88,7 @@ pub enum Wrong {
 
 impl Wrong {
     /// All of them.
-    pub const ALL: [Wrong; 39] = [
+    pub const ALL: [Wrong; 40] = [
         Wrong::StealsHalfRoundedDown,
         Wrong::RunsTheLastItStole,
         Wrong::StealsRunnextAtOnce,
@@ -114,6 +116,7 @@ impl Wrong {
         Wrong::SpillsAndWakesNobody,
         Wrong::RetakesOneTickLate,
         Wrong::ForgetsTheSlice,
+        Wrong::IdleTimeIsOfASlice,
         Wrong::TakesAnIdlePFirst,
         Wrong::ReattachesToThePItLost,
         Wrong::ReattachesBesideThePItLost,

@@ -13,6 +13,8 @@
 //! | running the same slice for 10 ms                                                | preempt  |
 //! | anything else                                                                   | leave    |
 //!
+//! No slice is as old as a tick at which the P was idle.
+//!
 //! (golang/go #28701: with the same-call test alone, a P that makes one short call after another is never retaken.)
 //!
 //! Checked by: verification/src/models/sysmon.rs, proptests/tests/sysmon.rs
@@ -131,6 +133,23 @@ impl SysmonTick {
         let is_old = same_call || same_slice;
         let is_needed = p.has_work || !around.somebody_looks || self.syscall.is_over(around.now, SLICE);
         if around.is_wanted || is_old && is_needed { Verdict::Retake } else { Verdict::Leave }
+    }
+
+    /// The P is idle. An M that comes back to it with its G dispatches nothing: that slice begins then, not with the dispatch before. (Go's
+    /// begins with that: a G that has just got an idle P is preempted at the next tick.)
+    ///
+    /// ```
+    /// # use spinpark_kernel::protocol::sysmon::{Around, Observed, SLICE, SysmonTick, Verdict};
+    /// # let mut tick = SysmonTick::default();
+    /// let same_g = Observed { dispatches: 1, syscall: None, has_work: true };
+    /// let around = |now| Around { now, somebody_looks: false, is_wanted: false, slice: SLICE };
+    /// assert_eq!(tick.verdict(same_g, around(1)), Verdict::Leave);
+    /// tick.idles();
+    /// assert_eq!(tick.verdict(same_g, around(1 + SLICE)), Verdict::Leave); // it has run since then at most
+    /// ```
+    #[inline]
+    pub fn idles(&mut self) {
+        (self.slice, self.asked) = (Since::default(), None);
     }
 
     fn ask(&mut self, slice: u32) -> Verdict {

@@ -10,7 +10,7 @@
 //!
 //! Checked by: verification/src/models/globq.rs, proptests/tests/globq.rs
 
-use crate::atomic::Atomic;
+use crate::atomic::{Atomic, UnderLock};
 use crate::host::Host;
 use crate::types::g::G;
 use crate::types::m::MId;
@@ -27,7 +27,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 /// assert_eq!(len.peek(), 1); // read without the lock
 /// # }
 /// ```
-pub struct Len<H: Host>(Atomic<H, u64>);
+pub struct Len<H: Host>(Atomic<H, u64, UnderLock>);
 
 impl<H: Host> Len<H> {
     /// Of an empty queue.

@@ -9,7 +9,7 @@
 //!
 //! Checked by: verification/rooms/src/rooms/idle.rs
 
-use crate::atomic::Atomic;
+use crate::atomic::{Atomic, UnderLock};
 use crate::host::{Host, Nanos};
 use crate::types::m::MId;
 use crate::types::p::{OwnedP, PId};
@@ -46,8 +46,8 @@ pub struct IdlePs(Vec<OwnedP>);
 /// # }
 /// ```
 pub struct IdleMask<H: Host> {
-    npidle: Atomic<H, u32>,
-    bits: Box<[Atomic<H, u64>]>,
+    npidle: Atomic<H, u32, UnderLock>,
+    bits: Box<[Atomic<H, u64, UnderLock>]>,
 }
 
 impl IdlePs {

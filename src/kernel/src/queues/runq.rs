@@ -20,7 +20,7 @@
 //!
 //! Checked by: verification/rooms/src/rooms/runq.rs, verification/src/models/runq.rs
 
-use crate::atomic::Atomic;
+use crate::atomic::{Atomic, ByOwner};
 use crate::host::Host;
 pub use crate::queues::capacity::{BadCapacity, Capacity};
 use crate::types::g::G;
@@ -52,8 +52,8 @@ pub struct Full(pub G);
 /// ```
 pub struct RunQueue<H: Host, const BITS: u32 = 32> {
     head: CachePadded<Atomic<H, u32>>,
-    tail: CachePadded<Atomic<H, u32>>,
-    slots: Box<[Atomic<H, Option<G>>]>,
+    tail: CachePadded<Atomic<H, u32, ByOwner>>,
+    slots: Box<[Atomic<H, Option<G>, ByOwner>]>,
 }
 
 impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
@@ -243,7 +243,7 @@ impl<H: Host, const BITS: u32> RunQueue<H, BITS> {
     }
 
     #[inline(always)]
-    fn slot(&self, cursor: u32) -> &Atomic<H, Option<G>> {
+    fn slot(&self, cursor: u32) -> &Atomic<H, Option<G>, ByOwner> {
         &self.slots[cursor as usize & (self.slots.len() - 1)]
     }
 

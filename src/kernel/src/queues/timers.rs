@@ -19,7 +19,7 @@
 //!
 //! Checked by: verification/src/models/{timers,netpoll}.rs, verification/rooms/src/rooms/timers.rs
 
-use crate::atomic::Atomic;
+use crate::atomic::{Atomic, UnderLock};
 use crate::host::{Host, Lock, NEVER, Nanos};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -52,8 +52,8 @@ pub struct Timers<H: Host, T: Send + 'static> {
 }
 
 struct Shard<H: Host, T: Send + 'static> {
-    /// When the earliest is due. Written under the lock.
-    when: Atomic<H, u64>,
+    /// When the earliest is due.
+    when: Atomic<H, u64, UnderLock>,
     lock: H::Lock<Queue<T>>,
 }
 

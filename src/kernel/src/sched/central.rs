@@ -169,8 +169,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     pub(crate) fn rouse_monitor(&self, c: &mut Central<H>) {
-        if c.monitor == Monitor::Asleep {
-            c.monitor = Monitor::Awake;
+        if c.monitor_wakes() {
             c.calls.monitor();
         }
     }
@@ -345,6 +344,16 @@ impl<H: Host> Central<H> {
             monitor_takes: false,
             calls: Calls::none(),
         }
+    }
+
+    /// Does the monitor sleep until it is woken? From now on it does not: the caller wakes it.
+    #[must_use]
+    pub(crate) fn monitor_wakes(&mut self) -> bool {
+        let asleep = self.monitor == Monitor::Asleep;
+        if asleep {
+            self.monitor = Monitor::Awake;
+        }
+        asleep
     }
 
     /// Is there an M that may still end?

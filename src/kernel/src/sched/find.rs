@@ -239,7 +239,7 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
             self.observer.event(Event::Sought { m });
         }
         let nextp = match token.and_then(|token| self.spinning.retire(token, self)) {
-            Some((p, token)) => NextP::Run { p, token: Some(token) },
+            Some((taken, token)) => NextP::Run { p: self.use_taken(taken), token: Some(token) },
             None => self.sleep(m),
         };
         if let NextP::Run { p, token } = &nextp {

@@ -5,7 +5,7 @@
 //!
 //! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
 
-use crate::atomic::Atomic;
+use crate::atomic::{Atomic, UnderLock};
 use crate::host::{Host, Lock, Parker};
 use crate::protocol::locked::Woken;
 use crate::protocol::netpoll::Netpoll;
@@ -52,7 +52,7 @@ pub struct Sched<H: Host, O: Observer = ()> {
     /// The global queue is served first once in so many dispatches.
     pub(super) every: Every,
     /// How many Ps there are. Changes only while the world is stopped.
-    pub(super) procs: Atomic<H, u32>,
+    pub(super) procs: Atomic<H, u32, UnderLock>,
     pub(super) ps: Box<[Proc<H>]>,
     pub(super) ms: Box<[M<H>]>,
     /// How many Ms run a preempted G without a P, or wait with one for its turn.

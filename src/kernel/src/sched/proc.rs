@@ -2,7 +2,7 @@
 //!
 //! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, proptests/tests/costs.rs
 
-use crate::atomic::Atomic;
+use crate::atomic::{Atomic, ByOwner};
 use crate::host::Host;
 use crate::protocol::syscall::SyscallWord;
 use crate::queues::local::LocalQueue;
@@ -13,14 +13,14 @@ use core::sync::atomic::Ordering::Relaxed;
 /// What other Ms may touch of a P. Go: `type p`.
 pub(crate) struct Proc<H: Host> {
     pub(super) queue: LocalQueue<H>,
-    /// Holds the P while its M is in a system call.
+    /// UnderLock the P while its M is in a system call.
     pub(crate) syscall_word: SyscallWord<H>,
-    /// Written by the owner; the monitor reads it.
-    pub(crate) turn: Atomic<H, Turn>,
+    /// The monitor reads it, and a P that relieves another.
+    pub(crate) turn: Atomic<H, Turn, ByOwner>,
     /// Preemption of its G is requested.
     pub(super) preempt: Atomic<H, bool>,
-    /// Another P, and its dispatches when that was last looked at: `relieve`. The owner's.
-    pub(super) watched: Atomic<H, u64>,
+    /// Another P, and its dispatches when that was last looked at: `relieve`.
+    pub(super) watched: Atomic<H, u64, ByOwner>,
 }
 
 impl<H: Host> Proc<H> {

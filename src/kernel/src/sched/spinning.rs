@@ -6,7 +6,7 @@
 //!
 //! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
 
-use crate::host::{Host, Nanos};
+use crate::host::{Host, Nanos, Parker};
 use crate::protocol::sources::Source;
 use crate::protocol::spinning;
 use crate::protocol::threads;
@@ -42,8 +42,24 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 }
 
+/// An idle P, taken; and does the monitor sleep? It is woken after the M: a G waits for that one.
+pub struct Taken {
+    p: OwnedP,
+    rouses_monitor: bool,
+}
+
+impl<H: Host, O: Observer> Sched<H, O> {
+    /// The P, for an M that is awake, or will be woken by the caller.
+    pub(crate) fn use_taken(&self, taken: Taken) -> OwnedP {
+        if taken.rouses_monitor {
+            self.monitor.unpark();
+        }
+        taken.p
+    }
+}
+
 impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
-    type IdleP = OwnedP;
+    type IdleP = Taken;
 
     fn any_work(&self) -> bool {
         // Each order begins with the global queue: `share`.
@@ -58,18 +74,23 @@ impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
         self.idle_mask.npidle() > 0
     }
 
-    fn pidleget(&self, or_else: impl FnOnce()) -> Option<OwnedP> {
+    fn pidleget(&self, or_else: impl FnOnce()) -> Option<Taken> {
         self.central(|c| {
-            let p = if c.closed { None } else { Sched::pidleget(self, c) };
-            if p.is_none() {
+            let p = if c.closed { None } else { c.idle_ps.get(&self.idle_mask) };
+            let Some(p) = p else {
                 or_else();
-            }
-            p
+                return None;
+            };
+            Some(Taken { p, rouses_monitor: c.monitor_wakes() })
         })
     }
 
-    fn startm(&self, p: OwnedP, token: SpinningToken) {
+    fn startm(&self, taken: Taken, token: SpinningToken) {
+        let Taken { p, rouses_monitor } = taken;
         threads::startm(NextP::Run { p, token: Some(token) }, &self.ms, self);
+        if rouses_monitor {
+            self.monitor.unpark();
+        }
     }
 }
 

@@ -300,6 +300,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
     fn look_at(self: &Arc<Self>, p: PId, seen: &mut SysmonTick, around: Around) -> bool {
         if self.idle_mask.is_idle(p) {
+            seen.idles();
             return false;
         }
         let proc = self.proc(p);

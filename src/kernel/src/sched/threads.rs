@@ -64,7 +64,10 @@ impl<H: Host, O: Observer> Sched<H, O> {
     pub fn start(self: &Arc<Self>) -> Result<(), SpawnError> {
         let Some(m) = self.central(|c| self.reserve(c)) else { return Ok(()) };
         match spinning::Neighbours::pidleget(self, || ()) {
-            Some(p) => self.ms[m.index()].set_nextp(NextP::Run { p, token: Some(self.spinning.become_spinning()) }),
+            Some(taken) => {
+                let (p, token) = (self.use_taken(taken), Some(self.spinning.become_spinning()));
+                self.ms[m.index()].set_nextp(NextP::Run { p, token });
+            }
             None => {
                 self.exited(m); // every P is in use: there are Ms already
                 return Ok(());

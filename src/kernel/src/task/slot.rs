@@ -1,6 +1,6 @@
 //! Where a handle stores its waker.
 
-use crate::atomic::Atomic;
+use crate::atomic::{Atomic, ByOwner};
 use crate::host::Host;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -23,8 +23,8 @@ pub struct WakerWords {
 /// # }
 /// ```
 pub struct JoinerSlot<H: Host> {
-    data: Atomic<H, u64>,
-    vtable: Atomic<H, u64>,
+    data: Atomic<H, u64, ByOwner>,
+    vtable: Atomic<H, u64, ByOwner>,
 }
 
 impl<H: Host> JoinerSlot<H> {

@@ -23,7 +23,7 @@
 //!
 //! Checked by: verification/rooms/src/rooms/cancellation.rs
 
-use crate::atomic::Atomic;
+use crate::atomic::{Atomic, UnderLock};
 use crate::host::{Host, Lock};
 use crate::waits::cancellation_tree::Nodes;
 use crate::waits::queue::{Outcome, Renewed, WaitQueue, Waiter, Waiters};
@@ -34,7 +34,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 use core::task::Poll;
 
 /// A node's mark, in a word of its own.
-pub type Mark<H> = Arc<Atomic<H, bool>>;
+pub type Mark<H> = Arc<Atomic<H, bool, UnderLock>>;
 
 /// What a node has besides its place in the tree.
 ///

@@ -32,7 +32,7 @@
 //!
 //! Checked by: verification/rooms/src/rooms/sockets.rs
 
-use crate::atomic::{Atomic, store_load};
+use crate::atomic::{Atomic, UnderLock, store_load};
 use crate::host::{Host, Lock};
 use crate::waits::drained::{Drained, LAST};
 use alloc::vec::Vec;
@@ -92,8 +92,8 @@ pub trait Source: Send + 'static {
 /// ```
 pub struct Entry<H: Host, S: Source, W: Send + 'static> {
     next_id: Atomic<H, u64>,
-    /// How often each direction was reported. Written under the lock.
-    ticks: [Atomic<H, u64>; 2],
+    /// How often each direction was reported.
+    ticks: [Atomic<H, u64, UnderLock>; 2],
     drained: Drained<H>,
     is_armed_each_time: bool,
     state: H::Lock<State<S, W>>,

@@ -105,6 +105,10 @@ impl<H: Host> host::Word for Word<H> {
         Word(H::Word::new(value))
     }
     #[track_caller]
+    fn with_ordered_writes(self) -> Self {
+        Word(self.0.with_ordered_writes())
+    }
+    #[track_caller]
     fn load(&self, order: Ordering) -> u64 {
         count(|counts| &mut counts.loads);
         self.0.load(order)

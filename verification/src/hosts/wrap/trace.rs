@@ -106,6 +106,10 @@ impl<H: ModelHost> host::Word for Word<H> {
         Word(H::Word::new(value), WORDS.get())
     }
     #[track_caller]
+    fn with_ordered_writes(self) -> Self {
+        Word(self.0.with_ordered_writes(), self.1)
+    }
+    #[track_caller]
     fn load(&self, order: Ordering) -> u64 {
         let value = self.0.load(order);
         if is_on() {

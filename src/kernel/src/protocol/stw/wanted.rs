@@ -7,7 +7,7 @@
 //!
 //! Checked by: verification/src/models/stw.rs
 
-use crate::atomic::Atomic;
+use crate::atomic::{Atomic, UnderLock};
 use crate::host::Host;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -36,7 +36,7 @@ pub enum Want {
 /// assert!(wanted.is_end());
 /// # }
 /// ```
-pub struct Wanted<H: Host>(Atomic<H, u64>);
+pub struct Wanted<H: Host>(Atomic<H, u64, UnderLock>);
 
 impl<H: Host> Wanted<H> {
     /// Nothing.
