@@ -4,8 +4,12 @@
 use super::straight;
 use crate::host::{Access, Domain, Havoc, Telling, ask, tell, whether};
 use crate::path::Room;
+use kernel::host::SpawnError;
 use kernel::protocol::spinning::{Neighbours, Spinning};
-use kernel::types::m::SpinningToken;
+use kernel::protocol::threads::{self, Available, startm};
+use kernel::types::m::{M, MId, NextP, SpinningToken};
+use kernel::types::p::{OwnedP, PId};
+use std::cell::Cell;
 
 pub(super) static ROOM: Room = Room {
     name: "spinning",
@@ -20,6 +24,12 @@ pub(super) static ROOM: Room = Room {
             name: "needspinning",
             answers: |_| vec![0, 1],
             telling: Telling::Values(|value| (value != 0).to_string()),
+        },
+        Domain {
+            name: "nextp",
+            // Set once for each sleep. What the caller takes back is what it has set: the M has no thread that could have taken it.
+            answers: |access| if access == Access::Swap(0) { vec![SET.get()] } else { vec![0] },
+            telling: Telling::Values(|value| if value == 0 { "none".to_owned() } else { "the P".to_owned() }),
         },
     ],
     operations: &[
@@ -92,8 +102,58 @@ pub(super) static ROOM: Room = Room {
                 "the P, to be run by an M that is not counted".to_owned()
             }
         }),
+        straight("startm, counted", || starts(Some(SpinningToken::forge()))),
+        straight("startm, not counted", || starts(None)),
+        straight("next", || {
+            tell("has run its G, and looks for another");
+            "looks".to_owned()
+        }),
+        straight("make", || {
+            // A call that was noted under the lock.
+            tell("calls wakep");
+            "queued".to_owned()
+        }),
     ],
 };
+
+thread_local!(static SET: Cell<u64> = const { Cell::new(0) });
+
+/// `protocol/threads.rs`, for an M that holds a P to be run by another.
+fn starts(token: Option<SpinningToken>) -> String {
+    let (_, ms) = (room(), [M::new()]);
+    let next = |token| Some(NextP::Run { p: OwnedP::forge(PId(0)), token });
+    let set = NextP::into_word(next(token));
+    SET.set(set);
+    startm(NextP::from_word(set).expect("a P"), &ms, &Sleepers);
+    "".to_owned()
+}
+
+/// Those that sleep. What becomes of a P for which there is no M is told no further.
+struct Sleepers;
+
+impl threads::Neighbours<Havoc> for Sleepers {
+    fn mget(&self) -> Available {
+        match ask("mget", &["one that sleeps", "a new one", "none"]) {
+            0 => Available::Sleeping(MId(0)),
+            1 => Available::New(MId(0)),
+            _ => Available::None,
+        }
+    }
+    fn mput(&self, _: MId) -> Option<NextP> {
+        unreachable!("it does not sleep")
+    }
+    fn newm(&self, _: MId) -> Result<(), SpawnError> {
+        if ask("newm", &["done", "refused"]) == 0 { Ok(()) } else { Err(SpawnError { os_error: None }) }
+    }
+    fn refused(&self, nextp: NextP, _: Option<MId>) -> Option<(MId, NextP)> {
+        tell("refused");
+        if let NextP::Run { p, token } = nextp {
+            p.discard();
+            token.into_iter().for_each(SpinningToken::discard);
+        }
+        None
+    }
+}
 
 fn room() -> Spinning<Havoc> {
     Spinning::new()

@@ -2,7 +2,7 @@
 
 use super::{Context, Drawing, Reading, the};
 use crate::path::Edge;
-use spinpark_parameterized::logic::{Formula, Places, Var, all, and, not, or, same, some};
+use spinpark_parameterized::logic::{Formula, Places, Var, all, and, at, not, or, same, some};
 use spinpark_parameterized::spinning::{self, state::*};
 use spinpark_parameterized::system::Transition;
 use std::collections::BTreeSet;
@@ -36,6 +36,12 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("local::put", RUN),
         ("local::put, by a G that yields", RUN),
         ("globq::put_batch", SPILL),
+        ("spinning::startm, counted", START),
+        ("spinning::startm, not counted", START_UNCOUNTED),
+        ("spinning::next", RUN),
+        ("spinning::make", RUN),
+        ("spinning::make", OUT),
+        ("syscall::entersyscallblock", RUN),
     ],
     ends: |what| match what {
         "counted" => Places::of(&[SPIN, IDLED, START]),
@@ -47,6 +53,8 @@ pub(super) static DRAWING: Drawing = Drawing {
         "queued" => Places::of(&[QUEUED]),
         "an idle P" => Places::of(&[RUN]),
         "rests" => Places::of(&[REST]),
+        "looks" => Places::of(&[SEARCH]),
+        "away" => Places::of(&[HAND_OFF]),
         "asleep" => Places::of(&[ASLEEP]),
         "the P, to be run by an M that is not counted" => Places::of(&[START_UNCOUNTED]),
         _ => Places::of(&[RUN, OUT]),
@@ -58,23 +66,12 @@ pub(super) static DRAWING: Drawing = Drawing {
             "queues, which move many at once: drawn as one after the other",
             &["spills", "steals", "steals_more", "drains_refused", "kicks", "puts_kicked"],
         ),
-        ("sched, whose data is under the lock", &["wakes", "is_called_resting", "ends_its_run", "ends"]),
+        ("sched, whose data is under the lock", &["is_called_resting", "ends"]),
         (
             "threads: tied to `custody`, and here one step",
-            &[
-                "starts",
-                "starts_uncounted",
-                "is_refused",
-                "is_refused_uncounted",
-                "idles_refused",
-                "lowers_refused",
-                "asks_refused",
-            ],
+            &["is_refused", "is_refused_uncounted", "idles_refused", "lowers_refused", "asks_refused"],
         ),
-        (
-            "syscall: tied to `custody`, and here one step",
-            &["enters_blocking", "enters", "exits_kept", "retakes", "takes_back"],
-        ),
+        ("syscall: tied to `custody`, and here one step", &["enters", "exits_kept", "retakes", "takes_back"]),
     ],
     sizes: &[&[2, 2, 1], &[3, 2, 2]],
     steps: 12_000,
@@ -172,6 +169,28 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             let (holds, p) = (if edge.step.act.contains("own") { OWNS } else { HANDS }, the(t, "p", P));
             t.when(holds.of([m, p])).clear(holds, &[m, p]).set(IDLE, &[p]);
         }
+        "mget" if is("one that sleeps") => {
+            let w = the(t, "w", M);
+            t.takes_lock(m).when(at(w, ASLEEP));
+        }
+        "newm" if is("done") => {
+            let w = the(t, "w", M);
+            t.takes_lock(m).when(at(w, NEW));
+            gives(t, context, w);
+        }
+        // Set for an M that sleeps; or for a new one, which has no thread yet.
+        "nextp.swap the P" => {
+            if let Some(w) = t.params.iter().copied().find(|param| param.name == "w") {
+                gives(t, context, w);
+            }
+        }
+        "mget" | "newm" | "nextp.swap none" | "unpark" => (),
+        "refused" => return Reading::Elsewhere(Places::of(&[START, START_UNCOUNTED])),
+        "has run its G, and looks for another" | "calls wakep" => (),
+        "handoffp" => {
+            let p = the(t, "p", P);
+            t.when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HANDS, &[m, p]);
+        }
         "what is there for the P, under the lock?" if is("work") => {
             context.is_locked = true;
             t.takes_lock(m).set(LOCKS, &[m]);
@@ -186,6 +205,15 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         _ => return Reading::Unknown,
     }
     Reading::Step
+}
+
+/// The P that the thread passes on is the other's, and so is its place in the count.
+fn gives(t: &mut Transition, context: &Context, w: Var) {
+    let (m, p) = (context.m, the(t, "p", P));
+    t.when(HANDS.of([m, p])).clear(HANDS, &[m, p]).set(OWNS, &[w, p]);
+    if context.place == START {
+        t.clear(COUNTED, &[m]).set(COUNTED, &[w]);
+    }
 }
 
 fn finds_nothing(t: &mut Transition, context: &mut Context, is_own: bool) {
