@@ -3,7 +3,7 @@
 
 use super::straight;
 use crate::host::{Access, Domain, Havoc, Telling, ask, tell, whether};
-use crate::path::Room;
+use crate::path::{Operation, Room};
 use kernel::host::SpawnError;
 use kernel::protocol::spinning::{Neighbours, Spinning};
 use kernel::protocol::threads::{self, Available, startm};
@@ -102,8 +102,8 @@ pub(super) static ROOM: Room = Room {
                 "the P, to be run by an M that is not counted".to_owned()
             }
         }),
-        straight("startm, counted", || starts(Some(SpinningToken::forge()))),
-        straight("startm, not counted", || starts(None)),
+        Operation { name: "startm, counted", heads: &[LEFT], run: || starts(Some(SpinningToken::forge())) },
+        Operation { name: "startm, not counted", heads: &[LEFT], run: || starts(None) },
         straight("next", || {
             tell("has run its G, and looks for another");
             "looks".to_owned()
@@ -118,18 +118,20 @@ pub(super) static ROOM: Room = Room {
 
 thread_local!(static SET: Cell<u64> = const { Cell::new(0) });
 
+const LEFT: &str = "a G is left in the ring of the P";
+
 /// `protocol/threads.rs`, for an M that holds a P to be run by another.
 fn starts(token: Option<SpinningToken>) -> String {
-    let (_, ms) = (room(), [M::new()]);
+    let (others, ms) = (Sleepers(room()), [M::new()]);
     let next = |token| Some(NextP::Run { p: OwnedP::forge(PId(0)), token });
     let set = NextP::into_word(next(token));
     SET.set(set);
-    startm(NextP::from_word(set).expect("a P"), &ms, &Sleepers);
+    startm(NextP::from_word(set).expect("a P"), &ms, &others);
     "".to_owned()
 }
 
-/// Those that sleep. What becomes of a P for which there is no M is told no further.
-struct Sleepers;
+/// Those that sleep, and what `sched/threads.rs` does if there is none. A wake that it notes besides is `make`'s.
+struct Sleepers(Spinning<Havoc>);
 
 impl threads::Neighbours<Havoc> for Sleepers {
     fn mget(&self) -> Available {
@@ -146,11 +148,17 @@ impl threads::Neighbours<Havoc> for Sleepers {
         if ask("newm", &["done", "refused"]) == 0 { Ok(()) } else { Err(SpawnError { os_error: None }) }
     }
     fn refused(&self, nextp: NextP, _: Option<MId>) -> Option<(MId, NextP)> {
-        tell("refused");
+        if ask("refused, under the lock", &["no M sleeps", "one fell asleep meanwhile"]) == 1 {
+            return Some((MId(0), nextp));
+        }
+        while whether(LEFT) {}
         if let NextP::Run { p, token } = nextp {
             p.discard();
-            token.into_iter().for_each(SpinningToken::discard);
+            tell(if token.is_some() { "idles the P of one that is counted" } else { "idles the P of one that is not" });
+            token.into_iter().for_each(|token| self.0.give_up(token));
+            self.0.set_needspinning();
         }
+        tell("unlock");
         None
     }
 }

@@ -3,7 +3,7 @@
 use super::{Context, Drawing, Reading};
 use crate::path::{Edge, End, Node, Operation, Room, automaton, edges, paths};
 use spinpark_parameterized::finite::{Env, Finite, State};
-use spinpark_parameterized::logic::{Formula, Places, Update, Var};
+use spinpark_parameterized::logic::{Formula, Places, Update, Var, not};
 use spinpark_parameterized::search::walk;
 use spinpark_parameterized::system::{System, Transition};
 use std::collections::{BTreeMap, BTreeSet};
@@ -156,9 +156,16 @@ pub(super) fn places_of(t: &Transition) -> Option<Places> {
     })
 }
 
-fn goes(t: &Transition, place: u8) -> Vec<u8> {
+/// Where the thread is afterwards. A place whose condition the source itself knows not to hold is none.
+fn goes(t: &Transition, place: u8, source: &Transition) -> Vec<u8> {
+    let is_refuted = |condition: &Formula| {
+        let refuted = not(condition.rename(&t.params[..1], &source.params[..1]));
+        source.guard.contains(&refuted)
+    };
     let to = t.updates.iter().find_map(|update| match update {
-        Update::Goes { m, to } if *m == t.params[0] => Some(to.iter().map(|(_, to)| *to).collect()),
+        Update::Goes { m, to } if *m == t.params[0] => {
+            Some(to.iter().filter(|(condition, _)| !is_refuted(condition)).map(|(_, to)| *to).collect())
+        }
         _ => None,
     });
     to.unwrap_or_else(|| vec![place])
@@ -268,7 +275,7 @@ impl Way<'_> {
             if open > 1 || !may_be_there || !changes || !search.is_like(&source, drawn, place) {
                 continue;
             }
-            let after = goes(drawn, place);
+            let after = goes(drawn, place, &source);
             if after.iter().all(|place| self.from(to, *place, is_locked)) {
                 let found = Found { place, transition, run: words(&run), source };
                 let next = after.into_iter().map(|place| (to, place, is_locked)).collect();

@@ -64,13 +64,9 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("a store buffer", &["flushes_put", "flushes_global", "flushes_clear"]),
         (
             "queues, which move many at once: drawn as one after the other",
-            &["spills", "steals", "steals_more", "drains_refused", "kicks", "puts_kicked"],
+            &["spills", "steals", "steals_more", "kicks", "puts_kicked"],
         ),
         ("sched, whose data is under the lock", &["is_called_resting", "ends"]),
-        (
-            "threads: tied to `custody`, and here one step",
-            &["is_refused", "is_refused_uncounted", "idles_refused", "lowers_refused", "asks_refused"],
-        ),
         ("syscall: tied to `custody`, and here one step", &["enters", "exits_kept", "retakes", "takes_back"]),
     ],
     sizes: &[&[2, 2, 1], &[3, 2, 2]],
@@ -131,6 +127,10 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         "nmspinning.add 1" => _ = t.drains(m).set(COUNTED, &[m]),
         "nmspinning.add -1" => _ = t.when(count(&edge.answers, m, true)).drains(m).clear(COUNTED, &[m]),
         "needspinning.load" => _ = t.when(either(NEED.of([]))),
+        // What it has put into the global queue under this hold of the lock is visible before it.
+        "needspinning.store true" if context.place == REFUSED_ASK => {
+            _ = t.drains(m).assign(NEED, |_| Formula::Is(true))
+        }
         "needspinning.store true" => _ = t.assign(NEED, |_| Formula::Is(true)),
         "needspinning.store false" if context.is_locked => _ = t.assign(NEED, |_| Formula::Is(false)),
         "needspinning.store false" => _ = t.set(CLEARS, &[m]),
@@ -185,7 +185,27 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             }
         }
         "mget" | "newm" | "nextp.swap none" | "unpark" => (),
-        "refused" => return Reading::Elsewhere(Places::of(&[START, START_UNCOUNTED])),
+        "refused, under the lock" if is("no M sleeps") => {
+            context.is_locked = true;
+            t.takes_lock(m).when(all("s", M, |s| not(at(s, ASLEEP)))).set(LOCKS, &[m]);
+        }
+        "refused, under the lock" => {
+            let w = the(t, "w", M);
+            t.takes_lock(m).when(at(w, ASLEEP));
+        }
+        "a G is left in the ring of the P" if is("yes") => {
+            let (p, g) = (the(t, "p", P), the(t, "g", G));
+            t.when(HANDS.of([m, p])).when(RING.of([g, p])).clear(RING, &[g, p]).set(PUTS_GLOBAL, &[m, g]);
+        }
+        "a G is left in the ring of the P" => {
+            let p = the(t, "p", P);
+            t.when(HANDS.of([m, p])).when(not(ring_shows(p)));
+        }
+        act @ ("idles the P of one that is counted" | "idles the P of one that is not") => {
+            let p = the(t, "p", P);
+            t.when(if act.ends_with("counted") { COUNTED.of([m]) } else { not(COUNTED.of([m])) });
+            t.when(HANDS.of([m, p])).clear(HANDS, &[m, p]).set(IDLE, &[p]);
+        }
         "has run its G, and looks for another" | "calls wakep" => (),
         "handoffp" => {
             let p = the(t, "p", P);
