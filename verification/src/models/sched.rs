@@ -245,7 +245,7 @@ fn four_ps_eight_ms<H: ModelHost>() -> String {
 }
 
 fn few_threads_can_be_had<H: ModelHost>() -> String {
-    let ms = play::<H>(Shape { procs: 2, max_ms: 2, roots: 2, refusals: 1, ..SMALL });
+    let ms = play::<H>(Shape { procs: 2, max_ms: 2, children: 1, refusals: 1, ..SMALL });
     format!("refused at first: {ms}")
 }
 
@@ -331,7 +331,7 @@ pub const MODELS: &[Model] = &[
         runs: [rc11_cut(), sampled(Engine::Random, 3_000), sampled(Engine::Pct, 3_000), sampled(Engine::TsoPct, 1_500)]),
     crate::model!("sched::work_waits_for_a_thread::few_threads_can_be_had", few_threads_can_be_had,
         claim: "a thread start is refused: no P and no G is lost, the work is run, if later",
-        size: "2 Ps, up to 2 Ms, 2 Gs, 1 refusal",
+        size: "2 Ps, up to 2 Ms, a G and its child, 1 refusal",
         invariants: [1, 2, 4, 30, 31, 36],
         must_reach: ["refused at first: 1 Ms", "refused at first: 2 Ms"],
         runs: [rc11_cut(), sampled(Engine::Pct, 8_000), sampled(Engine::TsoPct, 4_000)]),

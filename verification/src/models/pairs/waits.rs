@@ -162,7 +162,7 @@ pub(super) fn two_come_back<H: ModelHost>() -> String {
 
 /// G1 spawns G2, and the thread of each ends with it.
 pub(super) fn two_end<H: ModelHost>() -> String {
-    let sched = set::<H>(2, 2, 2, |sched, worker, n| {
+    let sched = set::<H>(1, 2, 2, |sched, worker, n| {
         let worker = spawns(sched, worker, n)?;
         sched.observer().events.leaves(worker.m().0);
         sched.end(worker);
