@@ -14,7 +14,7 @@ fn the_schedule_of_a_whole_scheduler_has_fewer_switches_and_fails_alike() {
     let (engine, run) = (Engine::TsoPct, model.run_on(Engine::TsoPct).expect("it is sampled"));
     let jobs = NonZeroUsize::MIN;
     let job =
-        Job { model, engine, bounds: run.bounds, mutation: Some(mutant.mutation), seed: 1, jobs, checkpoint: None };
+        Job { model, engine, bounds: run.bounds, mutation: Some(mutant.mutation), seed: 5, jobs, checkpoint: None };
     let failure = engines::run(job, &engines::silent()).failure.expect("it must be caught");
     let shorter = shrink(job, failure.clone(), Duration::from_secs(20));
     let (before, after) = (switches(&failure), switches(&shorter));

