@@ -1,5 +1,5 @@
 //! Models of the whole scheduler, two protocols at a time: the real one, as an embedder has it, small enough that every
-//! execution under RC11 is played.
+//! execution under RC11 can be played, in seconds or in minutes.
 //!
 //! Each is a scheduler with one P or two, and as few Ms as will do. One thing happens there, another beside it, and all else
 //! is idle. At the end all is quiet: each G has run once, what was written before it was queued was seen, no two used a P at

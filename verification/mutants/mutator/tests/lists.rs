@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Of all that compile, so many may be argued: 240 of the kernel's, 214 of those of tasks and waits.
-const ARGUED: usize = 461;
+const ARGUED: usize = 463;
 
 /// One argument is about at most so many: what is said of more is true of none in particular.
 const BY_ONE_ARGUMENT: usize = 4;
