@@ -1,4 +1,4 @@
-//! One atomic word with a type, which says what it holds and who writes it; and the StoreLoad barrier as a word of its own.
+//! One atomic word with a type, which says what it holds and which threads write it; and the StoreLoad barrier as a word of its own.
 
 use crate::host::{Host, Word};
 use core::marker::PhantomData;
@@ -12,22 +12,22 @@ pub trait Value: Sized {
     fn from_word(word: u64) -> Self;
 }
 
-/// Who writes a word: [`ByAnyone`], its [`ByOwner`], or a thread that [`UnderLock`] the lock.
+/// Which threads write a word: [`ByAnyone`], [`ByOwner`] or [`UnderLock`].
 pub trait Writers {
     /// Are any two writes ordered, each after the other or before it, by what happens before what?
     const ARE_ORDERED: bool;
 }
 
-/// Any thread, at any time.
+/// Any thread writes it, at any time.
 #[derive(Debug, Clone, Copy)]
 pub enum ByAnyone {}
 
-/// One thread at a time: the one that owns what the word stands in, a P for instance. The next owner comes after it. Such a word is
+/// One thread at a time writes it: the owner of what the word stands in, a P for instance. The next owner comes after it. Such a word is
 /// stored to, never exchanged.
 #[derive(Debug, Clone, Copy)]
 pub enum ByOwner {}
 
-/// A thread that holds the lock that guards what the word tells of. Others read it without. Stored to, never exchanged.
+/// A thread writes it that holds the lock around what the word tells of. Others read it without. Stored to, never exchanged.
 #[derive(Debug, Clone, Copy)]
 pub enum UnderLock {}
 
@@ -43,9 +43,9 @@ impl Writers for UnderLock {
     const ARE_ORDERED: bool = true;
 }
 
-/// A word of the host's, holding a `V`. Every access is charged to the line that asked for it. Who may write it is in the type: the
-/// compiler refuses an exchange where each write is one thread's, and a checker that knows what happens before what refuses a write of
-/// another ([`Word::with_ordered_writes`]).
+/// A word of the host's, holding a `V`, which the threads write that `W` names. Every access is charged to the line that asked for it. The
+/// compiler refuses an exchange where one thread at a time writes, and a checker that knows what happens before what refuses a write of
+/// another thread ([`Word::with_ordered_writes`]).
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/waits.in")); fn main() {

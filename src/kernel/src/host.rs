@@ -87,7 +87,8 @@ pub trait Word: Send + Sync + 'static {
     #[track_caller]
     fn new(value: u64) -> Self;
     /// The same word, of which the kernel states that any two writes are ordered by what happens before what:
-    /// [`ByOwner`](crate::atomic::ByOwner), [`UnderLock`](crate::atomic::UnderLock). A host that checks takes it by its word; others have nothing to do.
+    /// [`ByOwner`](crate::atomic::ByOwner), [`UnderLock`](crate::atomic::UnderLock). A host that checks holds the
+    /// kernel to it; others have nothing to do.
     #[inline(always)]
     fn with_ordered_writes(self) -> Self
     where

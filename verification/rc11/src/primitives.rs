@@ -78,14 +78,15 @@ impl Word {
     /// ```
     /// # use rc11::engine::{Config, Word, explore, fork};
     /// # use std::sync::{Arc, atomic::Ordering::Relaxed};
-    /// let report = explore(&Config::default(), || {
+    /// let body = || {
     ///     let tail = Arc::new(Word::new(0).with_ordered_writes());
     ///     let other = Arc::clone(&tail);
     ///     fork("other", move || other.store(1, Relaxed));
     ///     tail.store(2, Relaxed); // a second owner
     ///     String::new()
-    /// }, |_| ());
-    /// assert!(report.failure.is_some()); // a data race
+    /// };
+    /// let two = explore(&Config::default(), body, |_| ()).failure.expect("it fails");
+    /// assert!(two.picture("two owners", body).sentence().contains("data race"));
     /// ```
     #[must_use]
     #[track_caller]

@@ -254,6 +254,6 @@ pub const MODELS: &[Model] = &[crate::model!("sched::answers_as_lists_would::mov
             "several Gs were reported", "what was reported found no idle P", "a timer was due",
             "who waits in the poller was called back", "who only looked into the poller found something",
             "who would look into the poller left it at what was seen a moment ago", "the monitor looked for who is busy",
-            "a P was handed on so that somebody waits in the poller", "a monitor that slept deeply was woken",
+            "a P was handed on so that an M waits in the poller", "a monitor that slept deeply was woken",
         ],
         runs: [sampled(Engine::Random, 6_000)])];

@@ -13,7 +13,7 @@ use crate::mutation::mutant::Mutant;
 use real::{
     a_g_and_an_outsider, a_g_and_an_outsider_run_one_each, a_g_makes_one_system_call_after_another,
     a_g_runs_beside_an_idle_p, a_g_spawns_another, from_one_to_two, from_two_to_one, one_g_makes_a_system_call,
-    one_p_is_idle, the_world_is_stopped, while_a_p_is_released,
+    one_p_is_idle, the_scheduler_is_closed, the_world_is_stopped, while_a_p_is_released,
 };
 use tiny::{
     an_m_enters_a_system_call_and_blocks, five_come, four_operations_on_bits, one_idles_and_one_enters_a_system_call,
@@ -139,6 +139,12 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4, 18, 30, 31, 32, 33, 34],
         must_reach: ["the G was first", "the G was second"],
         runs: [rc11_cut(), sampled(Engine::Random, 6_000), sampled(Engine::Pct, 6_000), sampled(Engine::TsoPct, 3_000)]),
+    crate::model!("safepoint::once_under_each_p::the_scheduler_is_closed", the_scheduler_is_closed,
+        claim: "a function runs once under the only P of the real scheduler while another thread closes that",
+        size: "2 threads, 1 P, 1 function",
+        invariants: [4, 18, 36],
+        must_reach: [],
+        runs: [rc11()]),
     crate::model!("safepoint::once_under_each_p::a_g_runs_beside_an_idle_p", a_g_runs_beside_an_idle_p,
         claim: "a function runs once under each of two Ps: the one that a G has, and one that is idle",
         size: "2 Ps, 1 M, 1 G, 1 function",

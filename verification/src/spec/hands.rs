@@ -361,7 +361,7 @@ impl Model {
                 return self.start(p, true);
             }
             if self.elsewhere.is_missing() {
-                self.seen.note("a P was handed on so that somebody waits in the poller");
+                self.seen.note("a P was handed on so that an M waits in the poller");
                 return self.start(p, false);
             }
         }

@@ -135,17 +135,13 @@ struct Sleepers(Spinning<Havoc>);
 
 impl threads::Neighbours<Havoc> for Sleepers {
     fn mget(&self) -> Available {
-        match ask("mget", &["one that sleeps", "a new one", "none"]) {
-            0 => Available::Sleeping(MId(0)),
-            1 => Available::New(MId(0)),
-            _ => Available::None,
-        }
+        super::threads::mget()
     }
     fn mput(&self, _: MId) -> Option<NextP> {
         unreachable!("it does not sleep")
     }
     fn newm(&self, _: MId) -> Result<(), SpawnError> {
-        if ask("newm", &["done", "refused"]) == 0 { Ok(()) } else { Err(SpawnError { os_error: None }) }
+        super::threads::newm()
     }
     fn refused(&self, nextp: NextP, _: Option<MId>) -> Option<(MId, NextP)> {
         if ask("refused, under the lock", &["no M sleeps", "one fell asleep meanwhile"]) == 1 {

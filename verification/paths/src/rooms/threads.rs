@@ -75,13 +75,23 @@ fn m() -> M<Havoc> {
 
 struct Others;
 
+/// Which M is available.
+pub(super) fn mget() -> Available {
+    match ask("mget", &["one that sleeps", "a new one", "none"]) {
+        0 => Available::Sleeping(MId(0)),
+        1 => Available::New(MId(0)),
+        _ => Available::None,
+    }
+}
+
+/// Is there a thread for a new one?
+pub(super) fn newm() -> Result<(), SpawnError> {
+    if ask("newm", &["done", "refused"]) == 0 { Ok(()) } else { Err(SpawnError { os_error: None }) }
+}
+
 impl Neighbours<Havoc> for Others {
     fn mget(&self) -> Available {
-        match ask("mget", &["one that sleeps", "a new one", "none"]) {
-            0 => Available::Sleeping(MId(0)),
-            1 => Available::New(MId(0)),
-            _ => Available::None,
-        }
+        mget()
     }
     fn mput(&self, _: MId) -> Option<NextP> {
         match ask("mput", &["it sleeps", "a P", "an end"]) {
@@ -91,11 +101,7 @@ impl Neighbours<Havoc> for Others {
         }
     }
     fn newm(&self, _: MId) -> Result<(), SpawnError> {
-        if ask("newm", &["done", "refused"]) == 0 {
-            return Ok(());
-        }
-        USER.set(User::GivesUp);
-        Err(SpawnError { os_error: None })
+        newm().inspect_err(|_| USER.set(User::GivesUp))
     }
     fn refused(&self, nextp: NextP, m: Option<MId>) -> Option<(MId, NextP)> {
         USER.set(User::Waker);

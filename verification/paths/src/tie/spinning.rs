@@ -165,9 +165,14 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         "finds nothing of its own" => _ = t.clear_all(YIELDED, &[m]),
         "takes the lock, and finds nothing for its own P" => finds_nothing(t, context, true),
         "takes the lock, and finds nothing for the P" => finds_nothing(t, context, false),
-        "idles its own P" | "idles the P" => {
-            let (holds, p) = (if edge.step.act.contains("own") { OWNS } else { HANDS }, the(t, "p", P));
+        act if act.starts_with("idles ") => {
+            let (holds, p) = (if act.contains("own") { OWNS } else { HANDS }, the(t, "p", P));
             t.when(holds.of([m, p])).clear(holds, &[m, p]).set(IDLE, &[p]);
+            match act {
+                "idles the P of one that is counted" => _ = t.when(COUNTED.of([m])),
+                "idles the P of one that is not" => _ = t.when(not(COUNTED.of([m]))),
+                _ => (),
+            }
         }
         "mget" if is("one that sleeps") => {
             let w = the(t, "w", M);
@@ -200,11 +205,6 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         "a G is left in the ring of the P" => {
             let p = the(t, "p", P);
             t.when(HANDS.of([m, p])).when(not(ring_shows(p)));
-        }
-        act @ ("idles the P of one that is counted" | "idles the P of one that is not") => {
-            let p = the(t, "p", P);
-            t.when(if act.ends_with("counted") { COUNTED.of([m]) } else { not(COUNTED.of([m])) });
-            t.when(HANDS.of([m, p])).clear(HANDS, &[m, p]).set(IDLE, &[p]);
         }
         "has run its G, and looks for another" | "calls wakep" => (),
         "handoffp" => {

@@ -1,7 +1,7 @@
 //! System calls, and the parties that want the P meanwhile.
 
-use super::setup::{S, blocks, calls, ends, set, spawns, stops, ticks};
-use crate::harness::embedder::{first_runs, submit};
+use super::setup::{S, begun, blocks, calls, ends, set, spawns, stops, ticks};
+use crate::harness::embedder::submit;
 use crate::hosts::model_host::ModelHost;
 use spinpark_kernel::protocol::find::Worker;
 use spinpark_kernel::protocol::stw::safepoint::SafepointFn;
@@ -20,49 +20,39 @@ fn is_interrupted<H: ModelHost>(sched: &S<H>, worker: Worker) -> Worker {
 }
 
 pub(super) fn call_and_retake<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
     ticks(&sched);
     ends(&sched)
 }
 
 /// G2 waits in the ring while G1 makes its system call.
 pub(super) fn call_and_retake_for_another<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 2, 2, |sched, worker, n| {
+    let sched = begun::<H>(1, 2, 2, |sched, worker, n| {
         let worker = spawns(sched, worker, n)?;
         Some(if n == 1 { calls(sched, worker) } else { worker })
     });
-    submit(&sched, 1, 1);
-    first_runs(&sched);
     ticks(&sched);
     ends(&sched)
 }
 
 pub(super) fn interrupt_and_retake<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(is_interrupted(sched, worker)));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 1, 1, |sched, worker, _| Some(is_interrupted(sched, worker)));
     ticks(&sched);
     ends(&sched)
 }
 
 /// The same while a second G waits in the ring.
 pub(super) fn one_hog<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 2, 2, |sched, worker, n| {
+    let sched = begun::<H>(1, 2, 2, |sched, worker, n| {
         let worker = spawns(sched, worker, n)?;
         Some(if n == 1 { is_interrupted(sched, worker) } else { worker })
     });
-    submit(&sched, 1, 1);
-    first_runs(&sched);
     ticks(&sched);
     ends(&sched)
 }
 
 pub(super) fn one_p_two_syscalls<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 2, 2, |sched, worker, n| spawns(sched, worker, n).map(|worker| calls(sched, worker)));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 2, 2, |sched, worker, n| spawns(sched, worker, n).map(|worker| calls(sched, worker)));
     ticks(&sched);
     ends(&sched)
 }
@@ -75,41 +65,33 @@ pub(super) fn two_hogs<H: ModelHost>() -> String {
 }
 
 pub(super) fn interrupt_and_stop<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(is_interrupted(sched, worker)));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 1, 1, |sched, worker, _| Some(is_interrupted(sched, worker)));
     stops(&sched);
     ends(&sched)
 }
 
 pub(super) fn call_and_stop<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
     stops(&sched);
     ends(&sched)
 }
 
 /// The system call lasts until the stop is over: a stopper that left the P there would wait for ever.
 pub(super) fn long_call_and_stop<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 1, |sched, worker, _| {
+    let sched = begun::<H>(1, 1, 1, |sched, worker, _| {
         let away = sched.entersyscall(worker);
         sched.observer().more.happened.sleep();
         let (worker, _) = sched.exitsyscall_bound(away);
         sched.observer().uses(&worker);
         Some(worker)
     });
-    submit(&sched, 1, 1);
-    first_runs(&sched);
     stops(&sched);
     sched.observer().more.happened.wakeup();
     ends(&sched)
 }
 
 pub(super) fn block_and_stop<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(blocks(sched, worker)));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 1, 1, |sched, worker, _| Some(blocks(sched, worker)));
     stops(&sched);
     ends(&sched)
 }
@@ -137,16 +119,12 @@ fn passed<H: ModelHost>(sched: &S<H>) -> String {
 }
 
 pub(super) fn call_and_safepoint<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
     passed(&sched)
 }
 
 pub(super) fn block_and_safepoint<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(blocks(sched, worker)));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 1, 1, |sched, worker, _| Some(blocks(sched, worker)));
     passed(&sched)
 }
 
@@ -174,9 +152,7 @@ fn resizes<H: ModelHost>(sched: &S<H>, to: usize) {
 
 /// One of two Ps ends while the M goes to sleep.
 pub(super) fn sleep_and_resize<H: ModelHost>() -> String {
-    let sched = set::<H>(2, 1, 1, |_, worker, _| Some(worker));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(2, 1, 1, |_, worker, _| Some(worker));
     resizes(&sched, 1);
     ends(&sched)
 }
@@ -193,9 +169,7 @@ pub(super) fn submit_and_resize<H: ModelHost>() -> String {
 }
 
 pub(super) fn call_and_resize<H: ModelHost>() -> String {
-    let sched = set::<H>(2, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(2, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
     resizes(&sched, 1);
     ends(&sched)
 }

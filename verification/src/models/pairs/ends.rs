@@ -1,7 +1,7 @@
 //! The scheduler is closed, or the world stopped, while something begins or ends.
 
-use super::setup::{S, blocks, calls, ends, set, spawns, stops};
-use crate::harness::embedder::{first_runs, submit};
+use super::setup::{S, begun, blocks, calls, ends, set, spawns, stops};
+use crate::harness::embedder::submit;
 use crate::hosts::model_host::ModelHost;
 use std::sync::Arc;
 
@@ -17,25 +17,19 @@ pub(super) fn close_and_submit<H: ModelHost>() -> String {
 
 /// A G ends as the scheduler is closed.
 pub(super) fn close_and_sleep<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 1, |_, worker, _| Some(worker));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 1, 1, |_, worker, _| Some(worker));
     closed(&sched, || true)
 }
 
 /// A G is in a system call as the scheduler is closed.
 pub(super) fn close_and_call<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
     closed(&sched, || true)
 }
 
 /// A G enters one that is known to block, and so hands its P off.
 pub(super) fn close_and_block<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 1, |sched, worker, _| Some(blocks(sched, worker)));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 1, 1, |sched, worker, _| Some(blocks(sched, worker)));
     closed(&sched, || true)
 }
 
@@ -50,9 +44,7 @@ fn closed<H: ModelHost>(sched: &S<H>, accepted: impl FnOnce() -> bool) -> String
 }
 
 pub(super) fn stop_and_sleep<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 1, |_, worker, _| Some(worker));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 1, 1, |_, worker, _| Some(worker));
     stops(&sched);
     ends(&sched)
 }
@@ -69,9 +61,7 @@ pub(super) fn stop_and_submit<H: ModelHost>() -> String {
 }
 
 pub(super) fn stop_and_spawn<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 2, spawns);
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 1, 2, spawns);
     stops(&sched);
     ends(&sched)
 }

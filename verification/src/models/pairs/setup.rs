@@ -1,6 +1,6 @@
 //! What all pairs share: the embedder of the whole scheduler, which remembers what was reported.
 
-use crate::harness::embedder::{Embedded, Extra, Note, Play, finish, open, small};
+use crate::harness::embedder::{Embedded, Extra, Note, Play, finish, first_runs, open, small, submit};
 use crate::hosts::model_host::ModelHost;
 use spinpark_kernel::protocol::find::Worker;
 use spinpark_kernel::protocol::locked::{Wake, Woken};
@@ -48,6 +48,14 @@ pub(super) type S<H> = Embedded<H, Pair<H>>;
 pub(super) fn set<H: ModelHost>(procs: usize, max_ms: usize, n: u64, play: Play<H, Pair<H>>) -> S<H> {
     let (reported, m) = (AtomicU32::new(0), AtomicU32::new(0));
     open(small(procs, max_ms), n, Pair { reported, m, waits: Note::new(), happened: Note::new() }, play)
+}
+
+/// The same, and G1 runs, or has run.
+pub(super) fn begun<H: ModelHost>(procs: usize, max_ms: usize, n: u64, play: Play<H, Pair<H>>) -> S<H> {
+    let sched = set(procs, max_ms, n, play);
+    submit(&sched, 1, 1);
+    first_runs(&sched);
+    sched
 }
 
 /// All is quiet and each G has run: how many Ms there are, and what was reported.

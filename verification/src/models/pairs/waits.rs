@@ -1,7 +1,7 @@
 //! Ms that go to sleep, Gs that wait, and what is queued meanwhile.
 
-use super::setup::{S, blocks, ends, parks, readies, set, spawns};
-use crate::harness::embedder::{first_runs, submit};
+use super::setup::{S, begun, blocks, ends, parks, readies, set, spawns};
+use crate::harness::embedder::submit;
 use crate::hosts::model_host::ModelHost;
 use spinpark_kernel::protocol::find::Worker;
 use std::sync::Arc;
@@ -16,33 +16,27 @@ pub(super) fn park_and_ready<H: ModelHost>() -> String {
 
 /// The P that G1 hands off as it parks is wanted for G2, which readies G1.
 pub(super) fn park_and_submit<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 2, 2, |sched, worker, n| {
+    let sched = begun::<H>(1, 2, 2, |sched, worker, n| {
         if n == 1 {
             return Some(parks(sched, worker));
         }
         readies(sched);
         Some(worker)
     });
-    submit(&sched, 1, 1);
-    first_runs(&sched);
     submit(&sched, 2, 2);
     ends(&sched)
 }
 
 /// The M that has run G1 finds nothing, and idles its P.
 pub(super) fn sleep_and_submit<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 2, 2, |_, worker, _| Some(worker));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 2, 2, |_, worker, _| Some(worker));
     submit(&sched, 2, 2);
     ends(&sched)
 }
 
 /// The same, and there is no second M to start.
 pub(super) fn sleep_and_submit_with_one_m<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 2, |_, worker, _| Some(worker));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 1, 2, |_, worker, _| Some(worker));
     submit(&sched, 2, 2);
     ends(&sched)
 }
@@ -60,16 +54,14 @@ pub(super) fn two_submit<H: ModelHost>() -> String {
 
 /// G1's P is handed off when its system call begins.
 pub(super) fn handoff_and_submit<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 2, 2, |sched, worker, n| Some(if n == 1 { blocks(sched, worker) } else { worker }));
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 2, 2, |sched, worker, n| Some(if n == 1 { blocks(sched, worker) } else { worker }));
     submit(&sched, 2, 2);
     ends(&sched)
 }
 
 /// G1 yields for G2, which comes just then.
 pub(super) fn yield_and_submit<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 2, |sched, worker, n| {
+    let sched = begun::<H>(1, 1, 2, |sched, worker, n| {
         if n > 1 {
             return Some(worker);
         }
@@ -77,8 +69,6 @@ pub(super) fn yield_and_submit<H: ModelHost>() -> String {
         sched.observer().uses(&worker);
         Some(worker)
     });
-    submit(&sched, 1, 1);
-    first_runs(&sched);
     submit(&sched, 2, 2);
     ends(&sched)
 }
@@ -137,7 +127,7 @@ pub(super) fn ready_and_run<H: ModelHost>() -> String {
 
 /// G1's thread ends with it.
 pub(super) fn end_and_submit<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 1, 2, |sched, worker, n| {
+    let sched = begun::<H>(1, 1, 2, |sched, worker, n| {
         if n > 1 {
             sched.observer().more.happened.wakeup();
             return Some(worker);
@@ -146,8 +136,6 @@ pub(super) fn end_and_submit<H: ModelHost>() -> String {
         sched.end(worker);
         None
     });
-    submit(&sched, 1, 1);
-    first_runs(&sched);
     submit(&sched, 2, 2);
     sched.observer().more.happened.sleep();
     ends(&sched)

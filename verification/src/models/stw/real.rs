@@ -285,6 +285,22 @@ pub(super) fn a_g_and_an_outsider_run_one_each<H: ModelHost>() -> String {
     )
 }
 
+/// What is wanted is one word: neither the close nor the function is lost in it.
+pub(super) fn the_scheduler_is_closed<H: ModelHost>() -> String {
+    let sched = open::<H, Passed>(small(1, 1), 0, Passed(Default::default()), |_, worker, _| Some(worker));
+    let other = H::fork("other", {
+        let sched = Arc::clone(&sched);
+        move || assert!(passes(&sched, None).is_none(), "the caller was no M")
+    });
+    sched.observer().events.closes();
+    assert!(sched.close().is_empty(), "there was no G");
+    H::join(other);
+    let (snapshot, count) = (sched.snapshot(), counts(&sched)[0]);
+    assert!(count == 1, "it ran {count} times under the only P");
+    assert!(snapshot.alive == 0 && snapshot.idle_ps == 1, "closed, but {snapshot:?}");
+    String::new()
+}
+
 pub(super) fn a_g_runs_beside_an_idle_p<H: ModelHost>() -> String {
     let sched = open::<H, Passed>(small(2, 1), 1, Passed(Default::default()), |_, worker, _| Some(worker));
     submit(&sched, 1, 1);
