@@ -86,6 +86,12 @@ impl File {
     /// By its module, and from another folder by each folder that it is in.
     fn names(&self, other: &File) -> bool {
         let (folder, module) = place_of(other.path);
+        // `sched` in a model is the kernel's, and not the models of that name.
+        let is_other_room = room_of(self.path).is_some() && room_of(other.path) != room_of(self.path);
+        if is_other_room && layer(other.path) == Layer::Models {
+            let path = other.path.trim_end_matches(".rs").replace('/', "::");
+            return self.code.contains(&path);
+        }
         let is_near = folder.is_empty() || folder == place_of(self.path).0;
         let names_all = |folders: &str| folders.split('/').all(|folder| self.names.contains(folder));
         layer(self.path) >= layer(other.path) && self.names.contains(module) && (is_near || names_all(folder))
@@ -153,6 +159,13 @@ mod tests {
             EDGES["sched/mod.rs"].contains("sched/find.rs") && EDGES["harness/stw.rs"].contains("harness/stopper.rs")
         );
         assert!(!EDGES["host.rs"].contains("sched/find.rs"), "a bound is no type that is implemented");
+    }
+
+    #[test]
+    fn models_are_not_made_of_the_models_of_a_room_whose_name_they_say() {
+        let (scheduler, models) = ("sched/mod.rs", "models/sched.rs");
+        let setup = &EDGES["models/pairs/setup.rs"];
+        assert!(setup.contains(scheduler) && !setup.contains(models), "{setup:?}");
     }
 
     #[test]

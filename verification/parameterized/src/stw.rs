@@ -60,7 +60,7 @@ places! {
 
 const SERVED: Places = Places::of(&[FIRST, WAITS, SLEEPS, STOPPED]);
 /// Those that do nothing for others now.
-const SLEEPERS: Places = Places::of(&[SLEEPS_IN_LINE, SLEEPS, STOPPED, WAITS_FOR_START]);
+pub const SLEEPERS: Places = Places::of(&[SLEEPS_IN_LINE, SLEEPS, STOPPED, WAITS_FOR_START]);
 
 /// The protocol; or with one step wrong, if `variant` names it.
 pub fn system(variant: &str) -> System {
@@ -150,6 +150,10 @@ fn steps(variant: &str) -> Vec<Transition> {
         let (n, p) = (t.for_each("n", M), t.for_each("p", P));
         t.when(not(among(n, SLEEPERS))).when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(OWNS, &[n, p]);
     });
+    step("takes_over", "protocol/syscall.rs: take", &|t, m| {
+        let (n, p) = (t.for_each("n", M), t.for_each("p", P));
+        t.when(not(among(m, SLEEPERS))).when(OWNS.of([n, p])).clear(OWNS, &[n, p]).set(OWNS, &[m, p]);
+    });
     step("readies", "sched/mod.rs: ready", &|t, m| {
         let p = t.for_each("p", P);
         t.when(OWNS.of([m, p])).set(BUSY, &[p]);
@@ -175,7 +179,7 @@ fn steps(variant: &str) -> Vec<Transition> {
         }
     });
     step("submits", "sched/mod.rs: submit", &|t, _| {
-        t.when(STOPPING.of([])).assign(UNSERVED, |_| Formula::Is(true));
+        t.assign(UNSERVED, |_| or([UNSERVED.of([]), STOPPING.of([])]));
     });
     step("takes_global", "sched/find.rs: take_global", &|t, m| {
         let p = t.for_each("p", P);

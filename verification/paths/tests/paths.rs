@@ -3,7 +3,7 @@
 use spinpark_parameterized::PROTOCOLS;
 use spinpark_paths::path::{automaton, paths, remembers, text};
 use spinpark_paths::rooms::{ROOMS, operation};
-use spinpark_paths::tie::{DRAWINGS, tie};
+use spinpark_paths::tie::{DRAWINGS, Drawing, tie};
 use std::sync::Mutex;
 use std::thread;
 
@@ -149,6 +149,24 @@ mod a_drawing {
             let tied = tie(drawing, "");
             assert!(tied.differences.is_empty(), "{}", tied.words(drawing.name));
         }
+    }
+
+    /// Without it a theorem would be of a scheduler in which that operation never runs.
+    #[test]
+    fn says_what_becomes_of_every_operation_that_touches_it() {
+        for drawing in DRAWINGS {
+            let without = |forgotten: &str| {
+                let begins = drawing.begins.iter().filter(|(name, _)| *name != forgotten);
+                Drawing { begins: begins.copied().collect::<Vec<_>>().leak(), ..**drawing }
+            };
+            let (forgotten, _) = drawing.begins[0];
+            let differences = tie(&without(forgotten), "").differences;
+            let is_told = |told: &String| told.starts_with(forgotten) && told.contains("what becomes of it");
+            assert!(differences.iter().any(is_told), "{}: {forgotten}: {differences:#?}", drawing.name);
+        }
+        let listed = Drawing { within: &["globq::peek"], ..*DRAWINGS[3] };
+        let differences = tie(&listed, "").differences;
+        assert!(differences.contains(&"globq::peek: listed, and no operation is so".to_owned()), "{differences:#?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `protocol/syscall.rs` and `protocol/threads.rs` in the words of the drawing `custody`.
 
-use super::{Context, Drawing, Reading, the};
+use super::{Context, Drawing, MOVES, Reading, the};
 use crate::path::Edge;
 use spinpark_parameterized::custody::{self, *};
 use spinpark_parameterized::logic::{Formula, Places, Var, all, among, and, at, not, or, same};
@@ -19,21 +19,38 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("syscall::retake", OUT),
         ("threads::startm", OUT),
         ("threads::stopm", OUT),
+        ("stw::queue_up", OUT),
+        ("stw::stop", OUT),
         ("stw::stop, without a P", OUT),
         ("syscall::take_from_syscalls, for a stop", SCANS),
         ("stw::start_the_world", STOPPED),
         ("stw::releasep", OUT),
         ("spinning::wakep", OUT),
         ("spinning::retire", OUT),
+        ("spinning::found_work", OUT),
+        ("spinning::idle", RUN),
+        ("spinning::idle, counted", RUN),
+        ("spinning::settle", OUT),
+        ("handoff::handoffp", OUT),
+        ("handoff::handoffp, in Go's order", OUT),
     ],
     ends: |what| match what {
         "away" => Places::of(&[INSIDE, OUT]),
-        "its P, kept" | "its P, taken back" | "an idle P" | "a P" | "counted" => Places::of(&[RUN]),
+        "its P, kept" | "its P, taken back" | "an idle P" | "a P" => Places::of(&[RUN]),
+        "counted" => Places::of(&[RUN, OUT]),
         "an end" => Places::of(&[ASLEEP]),
         "a stopped world" => Places::of(&[STOPPED]),
         _ => Places::of(&[OUT]),
     },
     open: &["word.", "nextp.", "its P is wanted"],
+    words: &[MOVES, &["its P is wanted"]],
+    within: &[
+        "spinning::startm, counted",
+        "spinning::startm, not counted",
+        "syscall::pidleget_or_queue",
+        "syscall::retake, of a word that was seen",
+    ],
+    left_out: &[("the safepoint", &["stw::for_each_p"])],
     elsewhere: &[("a store buffer", &["shows_put", "shows_request"])],
     sizes: &[&[2, 1, 3], &[2, 2, 2]],
     steps: 12_000,
@@ -44,7 +61,7 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
     let is = |answer: &str| edge.answers.len() == 1 && edge.answers.contains(answer);
     // Which call it knows of: its own, of which it left the P in the word; or the one that it has seen there.
     let is_own_call = [GIVES, INSIDE].contains(&context.place);
-    if context.operation.starts_with("spinning::") {
+    if context.operation.starts_with("spinning::") || context.operation.starts_with("handoff::") {
         return spins(&edge.step.act, &is, t, m);
     }
     match edge.step.act.as_str() {
@@ -180,7 +197,11 @@ fn stops(edge: &Edge, t: &mut Transition, context: &Context) -> Reading {
             t.assign(SCANNED, |x| and([SCANNED.of([x[0], x[1]]), not(same(x[0], m))]));
         }
         "notes that the first in the line is to be woken" | "unparks it" => (),
-        "under the lock: it is held" | "its P is held" => {
+        "it comes into the line, behind all others" | "it is the first" | "it is not the first" => (),
+        "under the lock: those before it have left the line" => (),
+        "sleeps until another thread unparks it" | "sleeps, and wakes spuriously" => (),
+        "hands its P on" => return Reading::Elsewhere(Places::of(&[OUT])),
+        "under the lock: it is held" | "its P is held" | "its own P is held" => {
             let p = the(t, "p", P);
             t.locks(m).when(HANDS.of([m, p])).when(STOPPING.of([])).clear(HANDS, &[m, p]).set(HELD, &[p]);
         }
@@ -218,7 +239,14 @@ fn spins(act: &str, is: &dyn Fn(&str) -> bool, t: &mut Transition, m: Var) -> Re
             let p = the(t, "p", P);
             t.locks(m).when(IDLE.of([p])).clear(IDLE, &[p]).set(HANDS, &[m, p]);
         }
-        "startm, counted" => return Reading::Elsewhere(Places::of(&[OUT])),
+        "idles its own P" => {
+            let p = the(t, "p", P);
+            t.when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HANDS, &[m, p]);
+        }
+        // What happens to the P then is another operation's.
+        "startm, counted" | "startm, not counted" | "idles the P" => {
+            return Reading::Elsewhere(Places::of(&[OUT]));
+        }
         _ => (),
     }
     Reading::Step

@@ -7,6 +7,7 @@
 //! hold each relation becomes the same.
 
 mod custody;
+mod extent;
 mod runq;
 mod search;
 mod spinning;
@@ -14,6 +15,7 @@ mod stw;
 
 use crate::path::{self, Edge};
 use crate::rooms;
+pub use extent::Extent;
 use search::{Found, Search};
 use spinpark_parameterized::logic::{Formula, Places, Rel, Sort, Update, Var, among, and, not, or};
 use spinpark_parameterized::obligations::{self, Obligation};
@@ -48,6 +50,7 @@ pub struct Context {
 pub type Dictionary = fn(&Edge, &mut Transition, &mut Context) -> Reading;
 
 /// A drawing, and how the source is read in its words.
+#[derive(Clone, Copy)]
 pub struct Drawing {
     /// The protocol's name in `spinpark-parameterized`.
     pub name: &'static str,
@@ -61,6 +64,12 @@ pub struct Drawing {
     pub ends: fn(&str) -> Places,
     /// Words that other threads write at any time: one access to one of these is a step of its own.
     pub open: &'static [&'static str],
+    /// How the steps begin that read or write what is drawn: an operation without one of them is no part of this drawing.
+    pub words: &'static [&'static [&'static str]],
+    /// Operations with such steps that are read as parts of others.
+    pub within: &'static [&'static str],
+    /// And those that the drawing leaves out, with what is left out so. `runq::` is each of that room.
+    pub left_out: &'static [(&'static str, &'static [&'static str])],
     /// Transitions that are no step of these operations: where else they are, in the source.
     pub elsewhere: &'static [(&'static str, &'static [&'static str])],
     /// Universes in which candidates are compared.
@@ -68,6 +77,26 @@ pub struct Drawing {
     /// So many steps are walked in each, and the states that are met are looked at.
     pub steps: usize,
 }
+
+/// How steps begin by which a P changes hands.
+const MOVES: &[&str] = &[
+    "handoffp",
+    "hands its P on",
+    "idles",
+    "it idles its P",
+    "its P is held",
+    "its own P is held",
+    "nextp.",
+    "pidleget",
+    "runs it under",
+    "startm",
+    "takes every P",
+    "the world runs",
+    "under the lock: it is held",
+    "under the lock: the function is wanted",
+    "under the lock: the world is to stop",
+    "word.",
+];
 
 /// The drawings that are tied.
 pub static DRAWINGS: &[&Drawing] = &[&spinning::DRAWING, &runq::DRAWING, &custody::DRAWING, &stw::DRAWING];
@@ -83,6 +112,8 @@ pub struct Tied {
     pub silent: BTreeSet<String>,
     /// Transitions that are steps of other operations.
     pub elsewhere: usize,
+    /// What became of each operation of the kernel.
+    pub extent: Extent,
     /// Questions asked, of each solver.
     pub questions: usize,
     /// The solvers that were here.
@@ -119,6 +150,7 @@ pub fn tie(drawing: &Drawing, variant: &str) -> Tied {
     }
     let used: BTreeSet<usize> = found.keys().map(|(_, transition)| *transition).collect();
     other_way(drawing, &system, &found, &seen, &mut tied);
+    tied.extent = Extent::of(drawing, &mut tied.differences);
     tied.elsewhere = system.transitions.len() - used.len();
     // What differs in a small universe needs no solver.
     if tied.differences.is_empty() {
@@ -139,8 +171,10 @@ impl Tied {
         let found = self.transitions - self.elsewhere;
         let verdict = if self.differences.is_empty() { "the source and the drawing agree" } else { "THEY DIFFER" };
         let mut text = format!(
-            "{name}: {verdict}: {found} of {} transitions are steps of the source, {} are steps of other operations; {solvers}",
-            self.transitions, self.elsewhere
+            "{name}: {verdict}: {found} of {} transitions are steps of the source, {} are steps of other operations; {solvers}\n  {}",
+            self.transitions,
+            self.elsewhere,
+            self.extent.words()
         );
         for difference in &self.differences {
             text += &format!("\n  {difference}");

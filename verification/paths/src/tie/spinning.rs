@@ -1,6 +1,6 @@
 //! `protocol/spinning.rs` and `protocol/handoff.rs` in the words of the drawing `spinning`.
 
-use super::{Context, Drawing, Reading, the};
+use super::{Context, Drawing, MOVES, Reading, the};
 use crate::path::Edge;
 use spinpark_parameterized::logic::{Formula, Places, Var, all, and, at, not, or, same, some};
 use spinpark_parameterized::spinning::{self, state::*};
@@ -60,6 +60,45 @@ pub(super) static DRAWING: Drawing = Drawing {
         _ => Places::of(&[RUN, OUT]),
     },
     open: &["nmspinning.", "needspinning.", "a P is idle"],
+    words: &[
+        MOVES,
+        &[
+            "nmspinning.",
+            "needspinning.",
+            "len.",
+            "head.",
+            "tail.",
+            "slot.",
+            "runnext.",
+            "mput",
+            "mget",
+            "falls asleep",
+        ],
+    ],
+    within: &[
+        "spinning::take_needspinning",
+        "spinning::must_recheck(true)",
+        "spinning::must_recheck(false)",
+        "spinning::become_spinning",
+        "spinning::give_up",
+        "spinning::set_needspinning",
+        "spinning::elect",
+        "spinning::may_spin(4, 0, 4)",
+        "spinning::may_spin(2, 0, 1)",
+        "spinning::count",
+        "spinning::is_needspinning",
+        "threads::startm",
+        "runq::get",
+        "runq::put",
+        "runq::is_empty",
+        "runnext::is_set",
+    ],
+    left_out: &[
+        ("stops, the safepoint", &["stw::"]),
+        ("an M that sleeps: it is woken together with its P", &["threads::stopm"]),
+        ("system calls, each of which is one step", &["syscall::"]),
+        ("batches, and what is kicked out of `runnext`", &["local::", "runnext::", "runq::"]),
+    ],
     elsewhere: &[
         ("a store buffer", &["flushes_put", "flushes_global", "flushes_clear"]),
         (

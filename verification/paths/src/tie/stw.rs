@@ -1,8 +1,8 @@
 //! `protocol/stw` in the words of the drawing `stw`.
 
-use super::{Context, Drawing, Reading, the};
+use super::{Context, Drawing, MOVES, Reading, the};
 use crate::path::Edge;
-use spinpark_parameterized::logic::{Formula, Places, and, not, or, same, some};
+use spinpark_parameterized::logic::{Formula, Places, Var, among, and, not, or, same, some};
 use spinpark_parameterized::stw::{self, *};
 use spinpark_parameterized::system::Transition;
 
@@ -16,22 +16,112 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("stw::stop, without a P", FIRST),
         ("stw::start_the_world", STOPPED),
         ("stw::releasep", OUT),
+        ("spinning::wakep", OUT),
+        ("spinning::retire", OUT),
+        ("spinning::found_work", OUT),
+        ("spinning::idle", OUT),
+        ("spinning::idle, counted", OUT),
+        ("spinning::settle", OUT),
+        ("handoff::handoffp", OUT),
+        ("handoff::handoffp, in Go's order", OUT),
+        ("threads::startm", OUT),
+        ("threads::stopm", OUT),
+        ("syscall::entersyscall", OUT),
+        ("syscall::interrupt", OUT),
+        ("syscall::entersyscallblock", OUT),
+        ("syscall::retake", OUT),
+        ("syscall::pidleget_or_queue", OUT),
+        ("syscall::take_from_syscalls, for a stop", WAITS),
+        ("globq::put", OUT),
+        ("globq::put_batch", OUT),
+        ("globq::get_batch", OUT),
     ],
     ends: |what| match what {
         "the first in the line" => Places::of(&[FIRST]),
         "a stopped world" => Places::of(&[STOPPED]),
         _ => Places::of(&[OUT]),
     },
-    open: &["under the lock"],
-    elsewhere: &[
-        ("how a P changes hands: see `custody`", &["gets_a_p", "hands_on"]),
-        ("queues", &["readies", "takes_the_last", "submits", "takes_global"]),
+    open: &["under the lock", "word.", "nextp."],
+    words: &[
+        MOVES,
+        &["it comes into the line", "it leaves the line", "len.store", "puts the rest", "tail.store", "runnext.swap"],
     ],
+    within: &[
+        "spinning::startm, counted",
+        "spinning::startm, not counted",
+        "syscall::exitsyscall",
+        "syscall::exitsyscall, of a call known to block",
+        "syscall::retake, of a word that was seen",
+    ],
+    left_out: &[
+        ("the safepoint", &["stw::for_each_p"]),
+        ("of a ring all but whether there are Gs in it", &["local::", "runnext::", "runq::"]),
+    ],
+    elsewhere: &[("a ring, of which it is drawn only that its last G may be taken", &["takes_the_last"])],
     sizes: &[&[2, 1], &[2, 2]],
     steps: 12_000,
 };
 
 fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
+    if context.operation.starts_with("stw::") { of_a_stop(edge, t, context) } else { elsewhere(edge, t, context) }
+}
+
+/// How a P comes from one thread to another, and what is queued meanwhile.
+fn elsewhere(edge: &Edge, t: &mut Transition, context: &Context) -> Reading {
+    let m = context.m;
+    let is = |answer: &str| edge.answers.len() == 1 && edge.answers.contains(answer);
+    match edge.step.act.as_str() {
+        "pidleget" | "pidleget, to use it" | "pidleget_or_queue" if is("a P") => {
+            let p = the(t, "p", P);
+            t.when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]);
+        }
+        // An M that sleeps, or is new, stops nothing.
+        "nextp.swap the P" => {
+            let (n, p) = (the(t, "n", M), the(t, "p", P));
+            t.when(not(among(n, SLEEPERS))).when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(OWNS, &[n, p]);
+        }
+        // One that is woken has its P since it was set.
+        "nextp.swap none" if context.operation == "threads::startm" && is("the P") => takes(t, m),
+        "nextp.swap none" => (),
+        act if act.starts_with("word.exchange") && is("done") && !context.operation.starts_with("syscall::enter") => {
+            takes(t, m);
+        }
+        act if act.starts_with("word.") => (),
+        // What happens to the P then is another operation's.
+        "startm, counted" | "startm, not counted" | "idles its own P" | "idles the P" | "handoffp" => {
+            return Reading::Elsewhere(Places::of(&[OUT]));
+        }
+        "gives the number back" | "has no number to give back" => return Reading::Elsewhere(Places::of(&[OUT])),
+        "mput" if !is("it sleeps") => return Reading::Elsewhere(Places::of(&[OUT])),
+        "puts the rest of its share into its ring" => {
+            let p = the(t, "p", P);
+            t.when(OWNS.of([m, p])).set(BUSY, &[p]);
+        }
+        act if act.starts_with("len.store") && context.operation == "globq::get_batch" => {
+            let p = the(t, "p", P);
+            t.when(OWNS.of([m, p])).assign(UNSERVED, |_| Formula::Is(false));
+        }
+        act if act.starts_with("len.store") || act == "pidleget_or_queue" => {
+            _ = t.assign(UNSERVED, |_| or([UNSERVED.of([]), STOPPING.of([])]))
+        }
+        "there is another word" | "it has looked at each word" | "sleeps" => (),
+        "under the lock: every P is held" if is("no") => (),
+        "under the lock: it is held" | "under the lock: every P is held" => {
+            return Reading::Elsewhere(Places::of(&[WAITS]));
+        }
+        _ => (),
+    }
+    Reading::Step
+}
+
+/// It takes a P that is another's.
+fn takes(t: &mut Transition, m: Var) {
+    let (n, p) = (the(t, "n", M), the(t, "p", P));
+    t.when(OWNS.of([n, p])).clear(OWNS, &[n, p]).set(OWNS, &[m, p]);
+}
+
+/// A stop, a start, and an M that hands its P in.
+fn of_a_stop(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
     let m = context.m;
     let is = |answer: &str| edge.answers.len() == 1 && edge.answers.contains(answer);
     let is_answered = |so: &str, then: Formula| if is(so) { then } else { not(then) };

@@ -54,7 +54,7 @@ pub(super) fn one_g_makes_a_system_call<H: ModelHost>() -> String {
 }
 
 pub(super) fn a_g_spawns_another<H: ModelHost>() -> String {
-    let sched = open::<H, ()>(small(1, 1), 2, (), spawns_one::<H>);
+    let sched = open::<H, ()>(small(1, 1), 2, (), spawns_one::<H, ()>);
     submit(&sched, 1, 1);
     stops(&sched, |_| ());
     finish(&sched);
@@ -172,7 +172,7 @@ pub(super) fn a_g_makes_one_system_call_after_another<H: ModelHost>() -> String 
 }
 
 /// The world is stopped, and there are `to` Ps instead of `from`. How many Gs waited under those that are no more.
-fn resizes<H: ModelHost>(sched: &Embedded<H, ()>, from: usize, to: usize) -> usize {
+fn resizes<H: ModelHost, X: Extra>(sched: &Embedded<H, X>, from: usize, to: usize) -> usize {
     stops(sched, |stopped| {
         let moved = sched.snapshot().local.iter().skip(to).sum();
         let before = sched.procresize(stopped, to).expect("there is a place for so many");
@@ -182,7 +182,7 @@ fn resizes<H: ModelHost>(sched: &Embedded<H, ()>, from: usize, to: usize) -> usi
 }
 
 /// The last but one spawns the last.
-fn spawns_one<H: ModelHost>(sched: &Embedded<H, ()>, mut worker: Worker, n: u64) -> Option<Worker> {
+fn spawns_one<H: ModelHost, X: Extra>(sched: &Embedded<H, X>, mut worker: Worker, n: u64) -> Option<Worker> {
     assert!(worker.p().index() < sched.procs(), "P{} of {}", worker.p().0, sched.procs());
     if n + 1 == sched.observer().last() {
         let child = sched.observer().make(n + 1);
@@ -193,15 +193,19 @@ fn spawns_one<H: ModelHost>(sched: &Embedded<H, ()>, mut worker: Worker, n: u64)
 }
 
 pub(super) fn from_two_to_one<H: ModelHost>() -> String {
-    let sched = open::<H, ()>(small(2, 2), 3, (), |sched, mut worker, n| {
-        if n == 1 {
-            let child = sched.observer().make(2);
-            sched.ready(&mut worker, child);
+    /// The second G, which another M may have stolen, runs.
+    struct SecondRuns<H: ModelHost>(Note<H>);
+    impl<H: ModelHost> Extra for SecondRuns<H> {}
+    let sched = open::<H, SecondRuns<H>>(small(2, 2), 3, SecondRuns(Note::new()), |sched, mut worker, n| {
+        match n {
+            1 => sched.ready(&mut worker, sched.observer().make(2)),
+            2 => sched.observer().more.0.wakeup(),
+            _ => (),
         }
         spawns_one(sched, worker, n)
     });
     submit(&sched, 1, 1);
-    first_runs(&sched);
+    sched.observer().more.0.sleep();
     let moved = resizes(&sched, 2, 1);
     let snapshot = finish(&sched);
     assert!(snapshot.procs == 1, "{} Ps", snapshot.procs);
@@ -209,7 +213,7 @@ pub(super) fn from_two_to_one<H: ModelHost>() -> String {
 }
 
 pub(super) fn from_one_to_two<H: ModelHost>() -> String {
-    let sched = open::<H, ()>(Config { max_procs: 2, ..small(1, 1) }, 2, (), spawns_one::<H>);
+    let sched = open::<H, ()>(Config { max_procs: 2, ..small(1, 1) }, 2, (), spawns_one::<H, ()>);
     submit(&sched, 1, 1);
     resizes(&sched, 1, 2);
     let snapshot = finish(&sched);
