@@ -77,12 +77,13 @@ pub(super) static ROOM: Room = Room {
             counted(Some(room().become_spinning()))
         }),
         straight("mput", || {
-            // What `sched/threads.rs` does, if it is not called.
+            // As `sched/threads.rs`.
             if whether("under the lock: a P is idle")
                 && let Some(token) = room().take_needspinning()
             {
-                token.discard();
-                return "called".to_owned();
+                tell("takes the idle P");
+                tell("unlock");
+                return counted(Some(token));
             }
             tell("falls asleep");
             "asleep".to_owned()

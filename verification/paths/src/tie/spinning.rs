@@ -105,7 +105,7 @@ pub(super) static DRAWING: Drawing = Drawing {
             "queues, which move many at once: drawn as one after the other",
             &["spills", "steals", "steals_more", "kicks", "puts_kicked"],
         ),
-        ("sched, whose data is under the lock", &["is_called_resting", "ends"]),
+        ("sched, whose data is under the lock", &["ends"]),
         ("syscall: tied to `custody`, and here one step", &["enters", "exits_kept", "retakes", "takes_back"]),
     ],
     sizes: &[&[2, 2, 1], &[3, 2, 2]],
@@ -157,8 +157,14 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             context.is_locked = false;
             t.takes_lock(m);
         }
-        // It is called: it takes the P in another order than is drawn, under one hold of the lock.
-        "needspinning.load" if context.place == REST && is("true") => return Reading::Elsewhere(Places::of(&[REST])),
+        // It is called. It takes the P last, and is drawn as taking it first, under the same hold of the lock. A thread without the lock
+        // may see the P as idle meanwhile: so it may at any time.
+        "needspinning.load" if context.place == REST && is("true") => {
+            let p = the(t, "p", P);
+            t.takes_lock(m).when(NEED.of([])).set(LOCKS, &[m]);
+            t.when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]);
+        }
+        "takes the idle P" => (),
         "fence" => _ = t.drains(m),
         "nmspinning.load" => _ = t.when(count(&edge.answers, m, false)),
         "nmspinning.exchange 0 for 1" if is("done") => _ = t.when(none_counted()).drains(m).set(COUNTED, &[m]),
