@@ -4,7 +4,6 @@ pub mod netpoll;
 pub mod role;
 pub mod spinning;
 pub mod stw;
-pub mod syscall;
 
 use crate::regression::{FORMAT, Regression};
 use crate::room::{self, Program, Room, Trial};
@@ -19,7 +18,6 @@ pub static ALL: &[Entry] = &[
     Entry::of::<spinning::Idlers>(),
     Entry::of::<netpoll::Netpoll>(),
     Entry::of::<netpoll::Word>(),
-    Entry::of::<syscall::Syscall>(),
     Entry::of::<stw::Stw>(),
     Entry::of::<stw::Safepoint>(),
     Entry::of::<role::SignalledThread>(),

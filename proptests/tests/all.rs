@@ -20,7 +20,6 @@ mod rooms;
 mod runq;
 mod sched_oracle;
 mod stepped;
-mod syscall;
 mod sysmon;
 mod task_costs;
 mod turn;

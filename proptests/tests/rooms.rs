@@ -78,7 +78,6 @@ rooms! {
     idlers: "idlers",
     netpoll: "netpoll",
     timers: "timers",
-    syscall: "syscall",
     stw: "stw",
     safepoint: "safepoint",
     role: "role",

@@ -217,8 +217,8 @@ mod marks_mend_it {
     }
 
     #[test]
-    fn where_the_monitor_looks_again() {
-        let name = "syscall::a_stop_is_not_sat_out::an_m_is_interrupted_and_the_monitor_looks_again";
+    fn where_a_timer_is_the_first() {
+        let name = "netpoll::somebody_waits::the_first_timer";
         let looks = model::find(name).expect("the model");
         let reached = |engine: Engine| {
             let run = looks.run_on(engine).expect("it runs there");

@@ -199,7 +199,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify fuzz --minutes 60", Cargo("verify fuzz --minutes 0.02 --longest 8 --schedules 10 --jobs 1")),
     ("cargo verify fuzz list", Cargo("verify fuzz list")),
     ("cargo verify fuzz replay FILE", Fails("verify fuzz replay proptests/regressions/stw.stw-counts-a-p-twice.json")),
-    ("cargo verify fuzz syscall stw", Cargo("verify fuzz syscall stw --minutes 0.02 --jobs 1 --regressions src")),
+    ("cargo verify fuzz role stw", Cargo("verify fuzz role stw --minutes 0.02 --jobs 1 --regressions src")),
     (
         "cargo verify fuzz variants",
         Cargo("verify fuzz variants stw-counts-a-p-twice --jobs 1 --seed 1 --out target/tmp/programs"),
@@ -264,10 +264,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify mutants --argued kernel/FILE.rs", No(MUTATED)),
     ("cargo verify mutants --alone", No("each is a build of its own: minutes each")),
     ("cargo verify mutants --record verification/record.jsonl", No(MUTATED)),
-    (
-        "cargo verify mutants syscall-reads-before-it-writes --show",
-        Verify(0, "mutants syscall-reads-before-it-writes --show"),
-    ),
+    ("cargo verify mutants stw-enters-in-gos-order --show", Verify(0, "mutants stw-enters-in-gos-order --show")),
     (
         "cargo verify report --html DIR",
         Verify(0, "report --from verification/full-record.json --html page --junit junit.xml --json copy.json"),

@@ -14,7 +14,6 @@ pub(crate) mod script;
 pub mod spinning;
 mod stopper;
 pub mod stw;
-pub mod syscall;
 pub mod timer_queue;
 pub mod timers;
 pub mod told;

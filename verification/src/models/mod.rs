@@ -26,7 +26,6 @@ pub mod snapshot;
 pub mod spinning;
 pub mod stopping;
 pub mod stw;
-pub mod syscall;
 pub mod sysmon;
 pub mod task_tables;
 pub mod timer_queue;
@@ -50,7 +49,7 @@ pub static MODELS: &[&[Model]] = &[
     rooms::IDLE,
     spinning::MODELS,
     rooms::THREADS,
-    syscall::MODELS,
+    rooms::SYSCALL,
     role::MODELS,
     rooms::HANDOFF,
     sysmon::MODELS,
@@ -116,7 +115,7 @@ pub static MUTANTS: &[&[Mutant]] = &[
     globq::MUTANTS,
     spinning::MUTANTS,
     rooms::THREADS_MUTANTS,
-    syscall::MUTANTS,
+    rooms::SYSCALL_MUTANTS,
     role::MUTANTS,
     stw::MUTANTS,
     work_source::MUTANTS,

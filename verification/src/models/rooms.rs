@@ -155,6 +155,9 @@ pub const SEMAPHORE: &[Model] =
 /// Sockets that a poller knows, and the tasks that wait for them.
 pub const SOCKETS: &[Model] = models!("sockets", rooms::sockets::KnownSockets, invariants: [29, 78, 121, 122],
     of_three: ["one_waits_before_it_is_known" => 7, "one_waits_beside_two" => 8]);
+/// Who has a P whose M is in a system call.
+pub const SYSCALL: &[Model] = models!("syscall", rooms::syscall::Syscalls, invariants: [4, 16, 20, 21, 41],
+    focuses: ["two_ms_enter_twice_beside_a_stop" => 7, "seen_in_one_call_beside_a_stop" => 8]);
 /// A task.
 pub const TASK: &[Model] = models!("task", rooms::task::Tasks, invariants: [53, 54, 55, 56, 57],
     of_three: ["a_handle_changes_its_mind" => 7, "three_threads" => 8, "a_closer_for_longer" => 9,
@@ -254,6 +257,24 @@ pub const THREADS_MUTANTS: &[Mutant] = crate::mutants! {
         weaken("types/m.rs", "pub fn set_nextp", "swap"), by HANDS => [Rc11];
     "threads-nextp-unseen": "`nextp` is taken Relaxed",
         weaken("types/m.rs", "pub fn take_nextp", "swap"), by HANDS => [Rc11];
+};
+
+const BESIDE: &str = "syscall::every_client_program_is_explained::one_beside_one";
+const BLOCKS: &str = "stw::every_p_is_held::an_m_enters_a_system_call_and_blocks";
+
+/// Orderings of a P's word.
+pub const SYSCALL_MUTANTS: &[Mutant] = crate::mutants! {
+    room: "syscall";
+    "syscall-put-relaxed": "a P is put into its word Relaxed",
+        weaken("protocol/syscall.rs", "pub fn put", "store(status"), by BLOCKS => [Loom, LoomApart], BESIDE => [Rc11];
+    "syscall-take-relaxed": "a P is taken out of its word Relaxed",
+        weaken("protocol/syscall.rs", "pub fn take", "compare_exchange"),
+        by BLOCKS => [Loom, LoomApart], BESIDE => [Rc11];
+    "syscall-no-entering-fence": "entersyscall without its StoreLoad",
+        weaken("protocol/syscall.rs", "pub fn entersyscall<", "store_load::<H>()"),
+        by BESIDE => [Rc11], BLOCKS => [Loom, Tso];
+    "syscall-no-stopping-fence": "stw::stop without its StoreLoad",
+        weaken("protocol/stw/mod.rs", "pub fn stop", "store_load::<H>()"), by BESIDE => [Rc11], BLOCKS => [Loom];
 };
 
 const ONE: &str = "sockets::every_client_program_is_explained::one_beside_one";

@@ -22,7 +22,7 @@
 //! The ways out, in order: the P is still there; the old P, out of another M's system call; an idle P; none, then the
 //! G is queued behind all others and the M has to rest.
 //!
-//! Checked by: verification/src/models/syscall.rs, proptests/tests/syscall.rs, proptests/tests/figures.rs
+//! Checked by: verification/rooms/src/rooms/syscall.rs, proptests/tests/figures.rs
 
 use crate::atomic::{Atomic, Value, store_load};
 use crate::host::Host;

@@ -30,8 +30,6 @@ mod resize;
 mod role;
 #[path = "../../../../proptests/tests/runq.rs"]
 mod runq;
-#[path = "../../../../proptests/tests/syscall.rs"]
-mod syscall;
 #[path = "../../../../proptests/tests/sysmon.rs"]
 mod sysmon;
 #[path = "../../../../proptests/tests/turn.rs"]

@@ -154,23 +154,18 @@ pub const WRONG: &[Variant] = &[
         8,
         "reads-before-it-writes",
         "an M that enters reads whether its P is wanted, then leaves it in its word",
-        "mutants syscall-reads-before-it-writes, stw-enters-in-gos-order; Go 1.27's reentersyscall",
+        "mutant stw-enters-in-gos-order; Go 1.27's reentersyscall",
     ),
     Variant {
         sizes: &[2, 1, 2],
-        ..wrong(
-            9,
-            "take-without-tick",
-            "a retaker compares the M, but not the call",
-            "mutant syscall-take-without-tick",
-        )
+        ..wrong(9, "take-without-tick", "a retaker compares the M, but not the call", "mistake of protocol/syscall.rs")
     },
-    wrong(7, "retake-by-store", "a retaker loads the word, then stores", "mutant syscall-retake-by-store"),
+    wrong(7, "retake-by-store", "a retaker loads the word, then stores", "mistake of protocol/syscall.rs"),
     wrong(
         8,
         "exit-without-its-exchange",
         "an M that returns keeps its P if a load says that it is still there",
-        "mutant syscall-exit-without-its-exchange",
+        "mistake of protocol/syscall.rs",
     ),
     wrong(
         6,

@@ -465,7 +465,7 @@ pub const WRONG: &[Variant] = &[
         17,
         "queues-outside-the-lock",
         "an M that returns looks for an idle P under one hold of the lock, and queues its G under the next",
-        "mutant syscall-queues-outside-the-lock",
+        "mistake of sched/syscall.rs",
     ),
 ];
 

@@ -27,6 +27,7 @@ pub mod scope;
 pub mod select;
 pub mod semaphore;
 pub mod sockets;
+pub mod syscall;
 pub mod task;
 pub mod threads;
 pub mod timers;
@@ -64,6 +65,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<select::Selects>(),
     Declared::of::<semaphore::Semaphores>(),
     Declared::of::<sockets::KnownSockets>(),
+    Declared::of::<syscall::Syscalls>(),
     Declared::of::<task::Tasks>(),
     Declared::of::<threads::HandedPs>(),
     Declared::of::<timers::TimerQueues>(),

@@ -41,5 +41,4 @@ pub(crate) use scenario;
 
 pub mod netpoll;
 pub mod spinning;
-pub mod syscall;
 pub mod task;
