@@ -14,6 +14,8 @@ pub type OnAny = Trace<Weaken<Any>>;
 pub struct Model {
     /// `room::property::topology`.
     pub name: &'static str,
+    /// The file that declares it: `file!()`.
+    pub file: &'static str,
     /// What is claimed, in a sentence.
     pub claim: &'static str,
     /// Threads, sizes, operations: what the claim is bounded by.
@@ -167,6 +169,7 @@ macro_rules! model {
      must_reach: [$($reach:literal),* $(,)?], runs: [$($run:expr),* $(,)?] $(,)?) => {
         $crate::model::Model {
             name: $name,
+            file: file!(),
             claim: $claim,
             size: $size,
             invariants: &[$($inv),*],

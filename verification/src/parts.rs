@@ -21,11 +21,9 @@ static FILES: LazyLock<Vec<File>> = LazyLock::new(|| SOURCES.iter().map(|(path, 
 /// By file: those that it takes along.
 static EDGES: LazyLock<BTreeMap<&str, BTreeSet<&str>>> = LazyLock::new(edges);
 
-/// The files of `model`. All, if no file is found that declares it.
+/// The files of `model`. All, if it is declared elsewhere.
 pub fn of(model: &Model) -> BTreeSet<&'static str> {
-    let name = format!("\"{}\"", model.name);
-    let home = SOURCES.iter().find(|(path, text)| room_of(path).is_some() && text.contains(&name));
-    let Some(home) = home.and_then(|(path, _)| room_of(path)) else {
+    let Some(home) = model.file.split_once("src/").and_then(|(_, path)| room_of(path)) else {
         return SOURCES.iter().map(|(path, _)| *path).collect();
     };
     let is_first = |path: &str| room_of(path) == Some(home) || layer(path) == Layer::Kernel && !path.contains('/');
@@ -166,6 +164,13 @@ mod tests {
         let (scheduler, models) = ("sched/mod.rs", "models/sched.rs");
         let setup = &EDGES["models/pairs/setup.rs"];
         assert!(setup.contains(scheduler) && !setup.contains(models), "{setup:?}");
+    }
+
+    #[test]
+    fn each_model_is_declared_in_a_source_that_is_looked_at() {
+        for model in crate::model::all() {
+            assert!(SOURCES.iter().any(|(path, _)| model.file.ends_with(path)), "{}: {}", model.name, model.file);
+        }
     }
 
     #[test]

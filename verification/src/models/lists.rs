@@ -97,6 +97,7 @@ macro_rules! beginnings {
         /// Any two moves, after a beginning.
         pub const BEGINNINGS: &[Model] = &[$(Model {
             name: concat!("sched::answers_as_lists_would::any_two_moves_after_", stringify!($name)),
+            file: file!(),
             claim: concat!($what, "; whatever is done next, twice: every event, in order, and where everybody is, is what lists would say"),
             size: "one moves at a time; any 2 moves of all there are, then the end; 2 Ps and a spare, 4 Ms or 5, rings of 2 or 4; both orders of search",
             invariants: &[$($inv),*],

@@ -72,6 +72,7 @@ macro_rules! models {
     (@one $name:literal, $room:ty, $invariants:tt, $shape:literal, $size:literal, $n:literal) => {
         Model {
             name: concat!($name, "::every_client_program_is_explained::", $shape),
+            file: file!(),
             claim: concat!("every client program does what the specification says: answers, waits, wakes and drops are explained by ",
                 "an order of the calls that respects what happens before what"),
             size: $size,

@@ -262,6 +262,7 @@ macro_rules! rouses {
         pub const MODELS: &[Model] = &[$(
             Model {
                 name: concat!("monitor::wakes_for_whoever_takes_a_p::", stringify!($play)),
+                file: file!(),
                 claim: $claim,
                 size: $size,
                 invariants: &[32, 43],
