@@ -11,6 +11,7 @@ use spinpark_parameterized::search;
 use spinpark_parameterized::smt;
 use spinpark_parameterized::solver::Solver;
 use spinpark_parameterized::spinning;
+use spinpark_parameterized::stw;
 use spinpark_parameterized::system::{Protocol, System, Variant};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -55,7 +56,7 @@ enum Command {
         /// Only this variant, and its execution step by step
         variant: Option<String>,
     },
-    /// How far the argument goes that an M which answers for a G comes to it: what fails, each as two states
+    /// That each stop ends; and how far the argument goes that an M which answers for a G comes to it: what fails, each as two states
     Progress,
     /// A conjunct or a transition in SMT-LIB
     Show {
@@ -246,16 +247,20 @@ fn variant_is_noticed(protocol: &Protocol, variant: &Variant, tells: bool) -> (V
 }
 
 fn progress() {
-    let system = (named(Some("spinning"))[0].system)("");
-    let all = spinning::progress::obligations(&system);
-    for solver in solvers(None) {
-        let verdicts = obligations::ask(solver, &system, &all);
-        let failed: Vec<&Obligation> =
-            verdicts.iter().filter(|verdict| !verdict.is_proved).map(|verdict| &all[verdict.obligation]).collect();
-        say!("{}: {} of {} obligations hold", solver.name(), all.len() - failed.len(), all.len());
-        failed.iter().for_each(|obligation| say!("  not {}", obligation.name));
-        if solver == Solver::Z3 {
-            failed.into_iter().for_each(|obligation| tell(&system, obligation));
+    let arguments: [(&str, fn(&System) -> Vec<Obligation>); 2] =
+        [("spinning", spinning::progress::obligations), ("stw", stw::ends::obligations)];
+    for (name, argument) in arguments {
+        let system = (named(Some(name))[0].system)("");
+        let all = argument(&system);
+        for solver in solvers(None) {
+            let verdicts = obligations::ask(solver, &system, &all);
+            let failed: Vec<&Obligation> =
+                verdicts.iter().filter(|verdict| !verdict.is_proved).map(|verdict| &all[verdict.obligation]).collect();
+            say!("{name}: {}: {} of {} obligations hold", solver.name(), all.len() - failed.len(), all.len());
+            failed.iter().for_each(|obligation| say!("  not {}", obligation.name));
+            if solver == Solver::Z3 {
+                failed.into_iter().for_each(|obligation| tell(&system, obligation));
+            }
         }
     }
 }

@@ -3,6 +3,8 @@
 //! How a P changes hands is another protocol's: see `custody`. Here a P has an owner: an M that runs or
 //! is in a system call, a waker that is about to set a `nextp`, a thread that has started the world.
 
+pub mod ends;
+
 use crate::finite::{Finite, State, Universe};
 use crate::logic::{Formula, Places, Sort, Var, all, among, and, at, implies, not, or, same, some};
 use crate::system::{Conjunct, System, Transition, Variant, at_most_one, nothing, places, relations};

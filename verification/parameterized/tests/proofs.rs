@@ -342,9 +342,63 @@ mod an_m_that_answers_for_a_g {
     }
 }
 
+mod a_stop {
+    use super::*;
+    use spinpark_parameterized::logic::{Update, and, not, or, same};
+    use spinpark_parameterized::stw::{AHEAD, HELD, IN_LINE, TOKEN, ends};
+    use spinpark_parameterized::system::{System, Transition};
+
+    fn refuted(solver: Solver, system: &System) -> Vec<String> {
+        let all = ends::obligations(system);
+        let verdicts = obligations::ask(solver, system, &all);
+        verdicts.into_iter().filter(|v| !v.is_proved).map(|v| all[v.obligation].name.clone()).collect()
+    }
+
+    #[test]
+    fn ends_for_every_size() {
+        for solver in Solver::ALL.into_iter().filter(|solver| solver.is_here()) {
+            assert_eq!(refuted(solver, &(protocol("stw").system)("")), [""; 0], "{}", solver.name());
+        }
+    }
+
+    fn pushes_in(t: &mut Transition) {
+        let m = t.params[0];
+        t.assign(AHEAD, |x| or([AHEAD.of([x[0], x[1]]), and([same(x[0], m), IN_LINE.of([x[1]])])]));
+    }
+
+    /// One step is changed; what is refuted then.
+    #[test]
+    fn may_not_end_if_one_step_is_wrong() {
+        type Edit = fn(&mut Transition);
+        let wrong: [(&str, Edit, &str); 5] = [
+            ("is_woken", |t| t.guard.push(not(TOKEN.of([t.params[0]]))), "due/wakes_up_when_all_are_held"),
+            (
+                "wakes",
+                |t| t.updates.retain(|update| !matches!(update, Update::Rel { rel, .. } if *rel == TOKEN)),
+                "leads_on/is_to_be_woken_at_its_turn",
+            ),
+            ("takes_the_last", |t| _ = t.clear(HELD, &[t.params[1]]), "stays/waits_for_ps/takes_the_last"),
+            ("queues_up", pushes_in, "line/queues_up"),
+            ("is_first", |t| _ = t.goes(t.params[0], spinpark_parameterized::stw::OUT), "stoppers/is_first"),
+        ];
+        if !Solver::Z3.is_here() {
+            return;
+        }
+        for (step, edit, what) in wrong {
+            let mut system = (protocol("stw").system)("");
+            edit(system.transitions.iter_mut().find(|t| t.name == step).expect("it is drawn"));
+            let refuted = refuted(Solver::Z3, &system);
+            assert!(refuted.iter().any(|name| name == what), "{step}: {refuted:?}");
+        }
+        let refuted = refuted(Solver::Z3, &(protocol("stw").system)("wakes-nobody"));
+        assert!(refuted.iter().any(|name| name == "stays/waits_for_ps/hands_in"), "{refuted:?}");
+    }
+}
+
 mod the_page {
     use super::*;
     use spinpark_parameterized::spinning::progress;
+    use spinpark_parameterized::stw;
 
     /// docs/evidence/every-size.md counts what the solvers are asked and refute.
     #[test]
@@ -355,6 +409,8 @@ mod the_page {
         let refuted = progress::RISES.len() + progress::RELIES.len();
         let says = format!("both solvers discharge {} of {all}", all - refuted);
         assert!(text.contains(&says), "not so: {says}");
+        let of_a_stop = stw::ends::obligations(&(protocol("stw").system)("")).len();
+        assert!(text.contains(&format!("both solvers discharge {of_a_stop} obligations")), "there are {of_a_stop}");
         for variant in PROTOCOLS.iter().flat_map(|protocol| protocol.wrong) {
             let is_named = text.contains(&format!("`{}`", variant.name));
             assert_eq!(is_named, variant.steps.is_none(), "{}", variant.name);

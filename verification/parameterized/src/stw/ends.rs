@@ -1,0 +1,186 @@
+//! Each stop begins and ends: a chain of phases of the stopper that is the first in the queue, each with a step that is due.
+//!
+//! | obligation | says |
+//! |---|---|
+//! | `due/PHASE` | in this phase the step that is due is possible |
+//! | `leads_on/PHASE` | it leads to a later phase; or takes one out of a set |
+//! | `stays/PHASE/STEP` | no other step of any thread leads back, or puts one into that set |
+//! | `covers` | the first in the queue is in one of the phases |
+//! | `line/STEP` | no thread comes into the queue before one that is in it, and one that leaves is before none |
+//! | `stoppers/STEP` | in the queue are threads that wait for their turn, or have it while the world is to stop |
+//!
+//! So a stop ends, and the next begins, if there are finitely many threads and Ps, and if each step that is due is made at some time: by the
+//! stopper itself, or one that owes it a wake (weak fairness of threads); and by some owner of each P that is not held: an M that the world's
+//! stop does not reach, as its G can neither be preempted nor asks for anything, stops it for ever.
+
+use super::*;
+use crate::logic::Update;
+use crate::obligations::Obligation;
+
+/// A phase of the stopper `f`.
+struct Phase {
+    name: &'static str,
+    /// `f` is in it, or is due to be woken out of it by `w`.
+    says: fn(f: Var, w: Var) -> Formula,
+    /// The step that is due, and of whom its parameters are.
+    due: (&'static str, &'static [Of]),
+    /// What is left to be done before it ends; each step that is due does one of it.
+    left: Option<(Sort, fn(f: Var, x: Var) -> Formula)>,
+}
+
+/// Of whom a step that is due is.
+#[derive(Clone, Copy)]
+enum Of {
+    Stopper,
+    Waker,
+    /// Whoever can.
+    Any,
+}
+
+/// The last comes first.
+const PHASES: &[Phase] = &[
+    Phase { name: "starts", says: |f, _| at(f, STOPPED), due: ("starts_the_world", &[Of::Stopper]), left: None },
+    Phase {
+        name: "sees_that_all_are_held",
+        says: |f, _| and([at(f, WAITS), all_held(), not(owes(f))]),
+        due: ("is_stopped", &[Of::Stopper]),
+        left: None,
+    },
+    Phase {
+        name: "wakes_others_first",
+        says: |f, _| and([at(f, WAITS), all_held(), owes(f)]),
+        due: ("wakes", &[Of::Stopper, Of::Any]),
+        left: Some((M, |f, x| OWES.of([f, x]))),
+    },
+    Phase {
+        name: "wakes_up_when_all_are_held",
+        says: |f, _| and([at(f, SLEEPS), all_held(), TOKEN.of([f])]),
+        due: ("is_woken", &[Of::Stopper]),
+        left: None,
+    },
+    Phase {
+        name: "is_to_be_woken_when_all_are_held",
+        says: |f, w| and([at(f, SLEEPS), all_held(), not(TOKEN.of([f])), OWES.of([w, f])]),
+        due: ("wakes", &[Of::Waker, Of::Stopper]),
+        left: None,
+    },
+    Phase {
+        name: "waits_for_ps",
+        says: |f, _| and([among(f, Places::of(&[WAITS, SLEEPS])), STOPPING.of([]), not(all_held())]),
+        due: ("hands_in", &[Of::Any, Of::Any]),
+        left: Some((P, |_, p| not(HELD.of([p])))),
+    },
+    Phase { name: "stops", says: |f, _| at(f, FIRST), due: ("begins_to_stop", &[Of::Stopper]), left: None },
+    Phase { name: "sees_its_turn", says: |f, _| at(f, ASKS), due: ("is_first", &[Of::Stopper]), left: None },
+    Phase {
+        name: "wakes_up_at_its_turn",
+        says: |f, _| and([at(f, SLEEPS_IN_LINE), TOKEN.of([f])]),
+        due: ("is_woken_in_line", &[Of::Stopper]),
+        left: None,
+    },
+    Phase {
+        name: "is_to_be_woken_at_its_turn",
+        says: |f, w| and([at(f, SLEEPS_IN_LINE), not(TOKEN.of([f])), OWES.of([w, f])]),
+        due: ("wakes", &[Of::Waker, Of::Stopper]),
+        left: None,
+    },
+];
+
+fn owes(f: Var) -> Formula {
+    some("o", M, |o| OWES.of([f, o]))
+}
+
+impl Phase {
+    fn holds(&self, f: Var, w: Var) -> Formula {
+        and([is_first(f), (self.says)(f, w)])
+    }
+
+    /// The parameters of the step that is due are these.
+    fn binds(&self, params: &[Var], f: Var, w: Var) -> Formula {
+        and(params.iter().zip(self.due.1).map(|(param, of)| match of {
+            Of::Stopper => same(*param, f),
+            Of::Waker => same(*param, w),
+            Of::Any => Formula::Is(true),
+        }))
+    }
+
+    /// The set has lost one, and none has come into it. Without a set: never.
+    fn shrinks(&self, f: Var, updates: &[Update]) -> Formula {
+        let Some((sort, left)) = self.left else { return Formula::Is(false) };
+        some("x", sort, |x| and([left(f, x), not(left(f, x).after(updates))]))
+    }
+}
+
+/// It is in one of the phases that come later, or has left the queue.
+fn is_later(phase: usize, f: Var) -> Formula {
+    let later = PHASES[..phase].iter().map(|phase| some("w", M, |w| phase.holds(f, w)));
+    or(later.chain([not(IN_LINE.of([f]))]))
+}
+
+/// Some thread is in this phase, and so.
+fn in_phase(phase: &Phase, so: impl FnOnce(Var, Var) -> Formula) -> Formula {
+    some("f", M, |f| some("w", M, |w| and([phase.holds(f, w), so(f, w)])))
+}
+
+/// If it is in the queue it waits for its turn, or has it; and the world is to stop for which it waits.
+fn is_stopper(s: Var) -> Formula {
+    let waits = Places::of(&[ASKS, SLEEPS_IN_LINE, FIRST]);
+    let stops = and([among(s, Places::of(&[WAITS, SLEEPS, STOPPED])), STOPPING.of([])]);
+    or([not(IN_LINE.of([s])), among(s, waits), stops])
+}
+
+/// All of them.
+///
+/// # Panics
+/// If a step that is due is not drawn.
+pub fn obligations(system: &System) -> Vec<Obligation> {
+    let mut all: Vec<Obligation> = Vec::new();
+    let covers = some("f", M, |f| {
+        let nowhere = PHASES.iter().map(|phase| not(some("w", M, |w| phase.holds(f, w))));
+        and([is_first(f), is_stopper(f)].into_iter().chain(nowhere))
+    });
+    all.push(Obligation::never("covers".to_owned(), Vec::new(), vec![covers]));
+    for (n, phase) in PHASES.iter().enumerate() {
+        of_what_is_due(system, n, phase, &mut all);
+    }
+    for (index, t) in system.transitions.iter().enumerate() {
+        let mut never = |name: String, wrong: Formula| {
+            all.push(Obligation::of_transition(system, index, format!("{name}/{}", t.name), vec![wrong]));
+        };
+        for (n, phase) in PHASES.iter().enumerate() {
+            let leads_back = |f, w| {
+                let grows = phase.left.map_or(Formula::Is(false), |(sort, left)| {
+                    some("x", sort, |x| and([not(left(f, x)), left(f, x).after(&t.updates)]))
+                });
+                let stays = and([phase.holds(f, w).after(&t.updates), not(grows)]);
+                not(or([stays, is_later(n, f).after(&t.updates)]))
+            };
+            never(format!("stays/{}", phase.name), in_phase(phase, leads_back));
+        }
+        let pushes_in = |s: Var, a: Var| {
+            let is_before = AHEAD.of([a, s]);
+            let comes = and([IN_LINE.of([s]), not(is_before.clone())]);
+            let remains = and([is_before.clone(), IN_LINE.of([a]), not(IN_LINE.of([a]).after(&t.updates))]);
+            and([or([comes, remains]), is_before.after(&t.updates)])
+        };
+        never("line".to_owned(), some("s", M, |s| some("a", M, |a| pushes_in(s, a))));
+        never("stoppers".to_owned(), some("s", M, |s| and([is_stopper(s), not(is_stopper(s).after(&t.updates))])));
+    }
+    all
+}
+
+fn of_what_is_due(system: &System, n: usize, phase: &Phase, all: &mut Vec<Obligation>) {
+    let index = system.transitions.iter().position(|t| t.name == phase.due.0).expect("what is due is drawn");
+    let due = &system.transitions[index];
+    let can = |f, w| {
+        let guard = and([and(due.guard.iter().cloned()), phase.binds(&due.params, f, w)]);
+        due.params.iter().fold(guard, |guard, param| Formula::Some(*param, Box::new(guard)))
+    };
+    let cannot = in_phase(phase, |f, w| not(can(f, w)));
+    all.push(Obligation::never(format!("due/{}", phase.name), Vec::new(), vec![cannot]));
+    let leads_nowhere = in_phase(phase, |f, w| {
+        let on = or([is_later(n, f).after(&due.updates), phase.shrinks(f, &due.updates)]);
+        and([phase.binds(&due.params, f, w), not(on)])
+    });
+    all.push(Obligation::of_transition(system, index, format!("leads_on/{}", phase.name), vec![leads_nowhere]));
+}
