@@ -24,9 +24,11 @@ struct Phase {
     says: fn(f: Var, w: Var) -> Formula,
     /// The step that is due, and of whom its parameters are.
     due: (&'static str, &'static [Of]),
-    /// What is left to be done before it ends; each step that is due does one of it.
-    left: Option<(Sort, fn(f: Var, x: Var) -> Formula)>,
+    left: Option<Left>,
 }
+
+/// What is left to be done before a phase ends, and of which sort; each step that is due does one of it.
+type Left = (Sort, fn(f: Var, x: Var) -> Formula);
 
 /// Of whom a step that is due is.
 #[derive(Clone, Copy)]

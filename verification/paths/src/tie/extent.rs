@@ -23,8 +23,8 @@ pub struct Extent {
 
 impl Extent {
     pub(super) fn of(drawing: &Drawing, differences: &mut Vec<String>) -> Extent {
-        let mut extent = Extent::default();
-        extent.left_out = drawing.left_out.iter().map(|(why, _)| (*why, Vec::new())).collect();
+        let left_out = drawing.left_out.iter().map(|(why, _)| (*why, Vec::new())).collect();
+        let mut extent = Extent { left_out, ..Extent::default() };
         let mut used: BTreeSet<&str> = BTreeSet::new();
         for (room, operation) in ROOMS.iter().flat_map(|room| room.operations.iter().map(move |one| (*room, one))) {
             let name = room.name_of(operation);
