@@ -247,11 +247,10 @@ fn variant_is_noticed(protocol: &Protocol, variant: &Variant, tells: bool) -> (V
 }
 
 fn progress() {
-    let arguments: [(&str, fn(&System) -> Vec<Obligation>); 2] =
-        [("spinning", spinning::progress::obligations), ("stw", stw::ends::obligations)];
-    for (name, argument) in arguments {
+    for name in ["spinning", "stw"] {
         let system = (named(Some(name))[0].system)("");
-        let all = argument(&system);
+        let all =
+            if name == "stw" { stw::ends::obligations(&system) } else { spinning::progress::obligations(&system) };
         for solver in solvers(None) {
             let verdicts = obligations::ask(solver, &system, &all);
             let failed: Vec<&Obligation> =
