@@ -621,7 +621,7 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
         Label::Called => replay.only(|finite, state| finite.holds(state, COUNTED, &[m])),
         // An M that is back, or the monitor: what it does next says which.
         Label::Takes { from, p } => replay.step(|_, state| {
-            let takes = ["takes_back", "retakes"].map(|name| vec![Move::new(name, &[("w", m), ("m", from), ("p", p)])]);
+            let takes = ["takes_back", "retakes"].map(|name| vec![Move::new(name, &[("m", m), ("w", from), ("p", p)])]);
             if here(state) == OUT { Some(takes.to_vec()) } else { none() }
         }),
         Label::Returned(p) => replay.only(|finite, state| here(state) == RUN && finite.holds(state, OWNS, &[m, p])),

@@ -486,14 +486,14 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         t.from(m, SYSCALL).goes(m, RUN);
     });
     step("retakes", "sched/sysmon.rs: look_at", &|t| {
-        let (w, m, p) = (t.for_each("w", M), t.for_each("m", M), t.for_each("p", P));
-        t.from(w, OUT).from(m, SYSCALL).when(OWNS.of([m, p])).drains(w);
-        t.clear(OWNS, &[m, p]).set(HANDS, &[w, p]).goes(m, OUT).goes(w, HAND_OFF);
+        let (m, w, p) = (t.for_each("m", M), t.for_each("w", M), t.for_each("p", P));
+        t.from(m, OUT).from(w, SYSCALL).when(OWNS.of([w, p])).drains(m);
+        t.clear(OWNS, &[w, p]).set(HANDS, &[m, p]).goes(w, OUT).goes(m, HAND_OFF);
     });
     step("takes_back", "protocol/syscall.rs: exitsyscall", &|t| {
-        let (w, m, p) = (t.for_each("w", M), t.for_each("m", M), t.for_each("p", P));
-        t.from(w, OUT).from(m, SYSCALL).when(OWNS.of([m, p])).drains(w);
-        t.clear(OWNS, &[m, p]).set(OWNS, &[w, p]).goes(m, OUT).goes(w, RUN);
+        let (m, w, p) = (t.for_each("m", M), t.for_each("w", M), t.for_each("p", P));
+        t.from(m, OUT).from(w, SYSCALL).when(OWNS.of([w, p])).drains(m);
+        t.clear(OWNS, &[w, p]).set(OWNS, &[m, p]).goes(w, OUT).goes(m, RUN);
     });
     step("exits_to_idle_p", "sched/syscall.rs: pidleget_or_queue", &|t| {
         let (m, p) = (t.for_each("m", M), t.for_each("p", P));

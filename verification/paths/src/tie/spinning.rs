@@ -1,5 +1,7 @@
 //! `protocol/spinning.rs` and `protocol/handoff.rs` in the words of the drawing `spinning`.
 
+mod queues;
+
 use super::{Context, Drawing, MOVES, Reading, the};
 use crate::path::Edge;
 use spinpark_parameterized::logic::{Formula, Places, Var, all, and, at, not, or, same, some};
@@ -35,6 +37,8 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("local::get", SPIN),
         ("local::put", RUN),
         ("local::put, by a G that yields", RUN),
+        ("local::put_next", RUN),
+        ("local::steal_some", SPIN),
         ("globq::put_batch", SPILL),
         ("spinning::startm, counted", START),
         ("spinning::startm, not counted", START_UNCOUNTED),
@@ -42,19 +46,28 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("spinning::make", RUN),
         ("spinning::make", OUT),
         ("syscall::entersyscallblock", RUN),
+        ("syscall::entersyscall", RUN),
+        ("syscall::interrupt", RUN),
+        ("syscall::exitsyscall", SYSCALL),
+        ("syscall::exitsyscall", OUT),
+        ("syscall::exitsyscall, of a call known to block", OUT),
+        ("syscall::retake", OUT),
     ],
     ends: |what| match what {
         "counted" => Places::of(&[SPIN, IDLED, START]),
         "nothing" => Places::of(&[REST, OUT]),
         "none" => SEARCHING,
-        "a G" | "the G that it read" | "the one in runnext" => Places::of(&[RUN, FOUND]),
+        "a G" | "the G that it read" | "the one in runnext" | "the oldest, and how many it read" => {
+            Places::of(&[RUN, FOUND])
+        }
         "none in it" | "some in it" | "true: it was, at some moment" | "false" => SCANNING,
         "yields" => Places::of(&[SEARCH]),
         "queued" => Places::of(&[QUEUED]),
-        "an idle P" => Places::of(&[RUN]),
+        "an idle P" | "its P, kept" | "its P, taken back" => Places::of(&[RUN]),
+        "the P" => Places::of(&[HAND_OFF]),
         "rests" => Places::of(&[REST]),
         "looks" => Places::of(&[SEARCH]),
-        "away" => Places::of(&[HAND_OFF]),
+        "away" => Places::of(&[HAND_OFF, SYSCALL]),
         "asleep" => Places::of(&[ASLEEP]),
         "the P, to be run by an M that is not counted" => Places::of(&[START_UNCOUNTED]),
         _ => Places::of(&[RUN, OUT]),
@@ -88,25 +101,24 @@ pub(super) static DRAWING: Drawing = Drawing {
         "spinning::count",
         "spinning::is_needspinning",
         "threads::startm",
+        "syscall::retake, of a word that was seen",
         "runq::get",
         "runq::put",
         "runq::is_empty",
+        "runnext::put",
+        "runnext::take",
+        "runnext::steal",
         "runnext::is_set",
     ],
     left_out: &[
-        ("stops, the safepoint", &["stw::"]),
+        ("stops, the safepoint", &["stw::", "syscall::take_from_syscalls, for a stop"]),
         ("an M that sleeps: it is woken together with its P", &["threads::stopm"]),
-        ("system calls, each of which is one step", &["syscall::"]),
-        ("batches, and what is kicked out of `runnext`", &["local::", "runnext::", "runq::"]),
+        ("batches", &["local::", "runq::"]),
     ],
     elsewhere: &[
         ("a store buffer", &["flushes_put", "flushes_global", "flushes_clear"]),
-        (
-            "queues, which move many at once: drawn as one after the other",
-            &["spills", "steals", "steals_more", "kicks", "puts_kicked"],
-        ),
+        ("queues, which move many at once: drawn as one after the other", &["spills", "steals_more"]),
         ("sched, whose data is under the lock", &["ends"]),
-        ("syscall: tied to `custody`, and here one step", &["enters", "exits_kept", "retakes", "takes_back"]),
     ],
     sizes: &[&[2, 2, 1], &[3, 2, 2]],
     steps: 12_000,
@@ -142,17 +154,12 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         }
     };
     if context.operation.starts_with("globq::") || context.operation.starts_with("local::") {
-        return queues(edge, t, context);
+        return queues::read(edge, t, context);
+    }
+    if context.operation.starts_with("syscall::") {
+        return calls(edge, t, context);
     }
     match edge.step.act.as_str() {
-        "pidleget_or_queue" if is("a P") => {
-            let p = the(t, "p", P);
-            t.takes_lock(m).when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]);
-        }
-        "pidleget_or_queue" => {
-            let g = the(t, "g", G);
-            t.takes_lock(m).when(not(some_idle())).set(PUTS_GLOBAL, &[m, g]);
-        }
         "falls asleep" => {
             context.is_locked = false;
             t.takes_lock(m);
@@ -272,6 +279,47 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
     Reading::Step
 }
 
+/// A system call. Its M is in it as long as its P is in the word: who takes that has the P, and the M is out. How the word decides it
+/// is the drawing `custody`'s.
+fn calls(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
+    let m = context.m;
+    let is = |answer: &str| edge.answers.len() == 1 && edge.answers.contains(answer);
+    match edge.step.act.as_str() {
+        "pidleget_or_queue" if is("a P") => {
+            let p = the(t, "p", P);
+            t.takes_lock(m).when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]);
+        }
+        "pidleget_or_queue" => {
+            let g = the(t, "g", G);
+            t.takes_lock(m).when(not(some_idle())).set(PUTS_GLOBAL, &[m, g]);
+        }
+        "handoffp" if context.place == RUN => {
+            let p = the(t, "p", P);
+            t.when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HANDS, &[m, p]);
+        }
+        // What comes before the M is in it, and what comes after: the word alone decides between.
+        "its G was interrupted" | "word.load" if context.place == SYSCALL => return Reading::Unknown,
+        "fence" | "its P is wanted" if context.place == RUN => return Reading::Unknown,
+        "goes on under a P" if context.place != RUN => return Reading::Unknown,
+        // A stop.
+        "its P is wanted" if context.place == SYSCALL && is("yes") => {
+            return Reading::Elsewhere(Places::of(&[SYSCALL]));
+        }
+        // It is out already.
+        act if act.starts_with("word.exchange") && context.place == SYSCALL && !is("done") => {
+            return Reading::Elsewhere(Places::of(&[SYSCALL]));
+        }
+        act if act.starts_with("word.exchange") && context.place == SYSCALL => (),
+        act if act.starts_with("word.exchange") && is("done") => {
+            let (w, p) = (the(t, "w", M), the(t, "p", P));
+            let holds = if context.operation == "syscall::retake" { HANDS } else { OWNS };
+            t.when(at(w, SYSCALL)).when(OWNS.of([w, p])).drains(m).clear(OWNS, &[w, p]).set(holds, &[m, p]);
+        }
+        _ => (),
+    }
+    Reading::Step
+}
+
 /// The P that the thread passes on is the other's, and so is its place in the count.
 fn gives(t: &mut Transition, context: &Context, w: Var) {
     let (m, p) = (context.m, the(t, "p", P));
@@ -290,58 +338,4 @@ fn finds_nothing(t: &mut Transition, context: &mut Context, is_own: bool) {
     }
     t.set(LOCKS, &[m]);
     context.is_locked = true;
-}
-
-/// A queue as a whole: the step at which a G comes into it, or leaves it, or at which it is seen to be empty. That it is then, `runq` proves.
-fn queues(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
-    let m = context.m;
-    let is = |answer: &str| edge.answers.len() == 1 && edge.answers.contains(answer);
-    match (context.operation.as_str(), edge.step.act.as_str()) {
-        ("globq::peek", "len.load") if is("0") => _ = t.when(not(global_shows())).set(SAW_GLOBAL, &[m]),
-        // It scans the global queue before the rings.
-        ("local::is_empty", "tail.load") if is("as before") => {
-            let p = the(t, "p", P);
-            t.when(not(ring_shows(p))).set(SAW_RING, &[m, p]).when(SAW_GLOBAL.of([m]));
-        }
-        // The half of a ring, and the G that did not fit.
-        ("globq::put_batch", act) if act.starts_with("len.store") => {
-            let g = the(t, "g", G);
-            let spilled = |x: &[Var]| and([same(x[0], m), SPILLS.of([m, x[1]])]);
-            t.set(PUTS_GLOBAL, &[m, g]).assign(PUTS_GLOBAL, |x| or([PUTS_GLOBAL.of([x[0], x[1]]), spilled(x)]));
-            t.clear_all(SPILLS, &[m]);
-        }
-        ("globq::put" | "globq::put_batch", "takes the lock") => _ = t.takes_lock(m),
-        ("globq::put", _) => {
-            let g = the(t, "g", G);
-            t.set(PUTS_GLOBAL, &[m, g]);
-        }
-        ("globq::get_batch", "puts the rest of its share into its ring") => {
-            let (p, g) = (the(t, "p", P), the(t, "g", G));
-            t.when(OWNS.of([m, p])).takes_lock(m).when(GLOBAL.of([g])).clear(GLOBAL, &[g]).set(RING, &[g, p]);
-        }
-        ("globq::get_batch", act) if act.starts_with("len.store") => {
-            let g = the(t, "g", G);
-            t.takes_lock(m).when(GLOBAL.of([g])).clear(GLOBAL, &[g]).clear_all(YIELDED, &[m]);
-        }
-        ("local::get", "head.exchange past the one that it read") if is("done") => takes_own(t, m),
-        ("local::get", "runnext.swap none") if is("a G") => takes_own(t, m),
-        ("local::put", "tail.store past what it wrote") => {
-            let g = the(t, "g", G);
-            t.set(PUTS, &[m, g]);
-        }
-        ("local::put, by a G that yields", "tail.store past what it wrote") => {
-            let (p, g) = (the(t, "p", P), the(t, "g", G));
-            t.when(OWNS.of([m, p])).set(PUTS, &[m, g]).set(YIELDED, &[m, g]);
-        }
-        ("local::put" | "local::put, by a G that yields", "head.exchange past half of the slots") if is("done") => {
-            return Reading::Elsewhere(Places::of(&[RUN]));
-        }
-        _ => (),
-    }
-    Reading::Step
-}
-
-fn takes_own(t: &mut Transition, m: Var) {
-    let (p, g) = (the(t, "p", P), the(t, "g", G));
-    t.when(OWNS.of([m, p])).drains(m).when(RING.of([g, p])).clear(RING, &[g, p]).clear_all(YIELDED, &[m]);
 }
