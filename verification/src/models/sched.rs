@@ -155,8 +155,9 @@ fn play<H: ModelHost>(shape: Shape) -> String {
     };
     let sched = Sched::<H, Embedder<H>>::new(config, Embedder::new(shape), life::<H>).expect("the numbers are allowed");
     if shape.refusals > 0 {
-        // One M there must be. The next starts are refused.
+        // One M there must be, and it sleeps. The next starts are refused.
         sched.start().expect("the first M");
+        sched.observer().all_asleep.park();
         H::refuse_spawns(shape.refusals);
     }
     let share = shape.roots / shape.submitters;
@@ -219,7 +220,7 @@ fn two_ps_four_ms<H: ModelHost>() -> String {
 }
 
 fn few_threads_can_be_had<H: ModelHost>() -> String {
-    let ms = play::<H>(Shape { procs: 2, max_ms: 2, children: 1, refusals: 1, ..SMALL });
+    let ms = play::<H>(Shape { procs: 2, max_ms: 2, children: 2, refusals: 1, ..SMALL });
     format!("refused at first: {ms}")
 }
 
@@ -307,7 +308,7 @@ pub const MODELS: &[Model] = &[
         runs: [rc11_cut(), sampled(Engine::Random, 12_000), sampled(Engine::Pct, 12_000), sampled(Engine::TsoPct, 6_000)]),
     crate::model!("sched::work_waits_for_a_thread::few_threads_can_be_had", few_threads_can_be_had,
         claim: "a thread start is refused: no P and no G is lost, the work is run, if later",
-        size: "2 Ps, up to 2 Ms, a G and its child, 1 refusal",
+        size: "2 Ps, up to 2 Ms, a G and its two children, 1 refusal",
         invariants: [1, 2, 4, 30, 31, 36],
         must_reach: ["refused at first: 1 Ms", "refused at first: 2 Ms"],
         runs: [rc11_cut(), sampled(Engine::Pct, 8_000), sampled(Engine::TsoPct, 4_000)]),
