@@ -233,6 +233,7 @@ fn play<R: Room, H: ModelHost>() -> String {
 fn model<R: Room>() -> Model {
     Model {
         name: R::NAME,
+        file: file!(),
         claim: R::CLAIM,
         size: "generated",
         invariants: &[],

@@ -23,7 +23,9 @@ static EDGES: LazyLock<BTreeMap<&str, BTreeSet<&str>>> = LazyLock::new(edges);
 
 /// The files of `model`. All, if it is declared elsewhere.
 pub fn of(model: &Model) -> BTreeSet<&'static str> {
-    let Some(home) = model.file.split_once("src/").and_then(|(_, path)| room_of(path)) else {
+    // What a room that is told once is made of stands in another package.
+    let home = model.file.split_once("src/").and_then(|(_, path)| room_of(path)).filter(|home| *home != "rooms");
+    let Some(home) = home else {
         return SOURCES.iter().map(|(path, _)| *path).collect();
     };
     let is_first = |path: &str| room_of(path) == Some(home) || layer(path) == Layer::Kernel && !path.contains('/');

@@ -76,6 +76,7 @@ impl Room for Stw {
     const FALLS: &'static [&'static str] = &[
         "stw-scans-before-it-says",
         "stw-enters-in-gos-order",
+        "syscall-no-entering-fence",
         "stw-counts-a-p-twice",
         "stw-wakes-nobody",
         "stw-released-before-the-world-runs",

@@ -35,7 +35,7 @@ type Left = (Sort, fn(f: Var, x: Var) -> Formula);
 enum Of {
     Stopper,
     Waker,
-    /// Whoever can.
+    /// Any thread that can.
     Any,
 }
 
