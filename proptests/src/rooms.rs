@@ -1,7 +1,6 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
 pub mod netpoll;
-pub mod role;
 pub mod spinning;
 pub mod stw;
 
@@ -20,7 +19,6 @@ pub static ALL: &[Entry] = &[
     Entry::of::<netpoll::Word>(),
     Entry::of::<stw::Stw>(),
     Entry::of::<stw::Safepoint>(),
-    Entry::of::<role::SignalledThread>(),
     Entry::of::<Whole>(),
     Entry::of::<Hogs>(),
     Entry::of::<OnCores>(),

@@ -15,7 +15,6 @@ mod random_order;
 mod refused;
 mod regressions;
 mod resize;
-mod role;
 mod rooms;
 mod runq;
 mod sched_oracle;

@@ -80,7 +80,6 @@ rooms! {
     timers: "timers",
     stw: "stw",
     safepoint: "safepoint",
-    role: "role",
     sched: "sched",
     hogs: "hogs",
     cores: "cores",

@@ -7,7 +7,6 @@ pub(crate) mod embedder;
 pub mod goroutine;
 pub mod netpoll;
 pub mod queues;
-pub mod role;
 pub mod safepoint;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod script;

@@ -17,7 +17,6 @@ pub mod pairs;
 pub mod poll;
 pub mod poller;
 pub mod poller_beside;
-pub mod role;
 pub mod rooms;
 pub mod rouses;
 pub mod runq;
@@ -50,7 +49,7 @@ pub static MODELS: &[&[Model]] = &[
     spinning::MODELS,
     rooms::THREADS,
     rooms::SYSCALL,
-    role::MODELS,
+    rooms::ROLE,
     rooms::HANDOFF,
     sysmon::MODELS,
     stw::MODELS,
@@ -116,7 +115,6 @@ pub static MUTANTS: &[&[Mutant]] = &[
     spinning::MUTANTS,
     rooms::THREADS_MUTANTS,
     rooms::SYSCALL_MUTANTS,
-    role::MUTANTS,
     stw::MUTANTS,
     work_source::MUTANTS,
     netpoll::MUTANTS,

@@ -58,6 +58,14 @@ macro_rules! models {
             $(models!(@one $name, $room, $invariants, $shape, $size, $n),)*
         ]
     };
+    // There is one thread.
+    ($name:literal, $room:ty, invariants: $invariants:tt, alone) => {
+        &[
+            models!(@one $name, $room, $invariants, "one_operation", "1 thread, 1 operation", 0),
+            models!(@one $name, $room, $invariants, "two_in_a_row", "1 thread, 2 operations", 1),
+            models!(@one $name, $room, $invariants, "three_in_a_row", "1 thread, 3 operations", 2),
+        ]
+    };
     // There is one of each of two ends.
     ($name:literal, $room:ty, invariants: $invariants:tt, two_ends) => {
         &[
@@ -142,6 +150,8 @@ pub const PARKER: &[Model] = models!("parker", rooms::parker::Parkers, invariant
 pub const PERMITS: &[Model] = models!("permits", rooms::permits::Permits, invariants: [90, 91, 92, 94, 129], of_three: ["the_last_receiver" => 7, "a_slot_for_three" => 8]);
 /// What one thread does for others.
 pub const REQUESTS: &[Model] = models!("requests", rooms::requests::Served, invariants: [124], focuses: ["one_after_the_other" => 7, "an_end_beside_three" => 8]);
+/// What a thread is, and the handler of its signals.
+pub const ROLE: &[Model] = models!("role", rooms::role::SignalledThreads, invariants: [52], alone);
 /// The ring of a P.
 pub const RUNQ: &[Model] = models!("runq", rooms::runq::RunQueues, invariants: [1, 2, 7, 9],
     focuses: ["five_in_a_row" => 7, "three_beside_one" => 8]);

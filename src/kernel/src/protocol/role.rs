@@ -25,7 +25,7 @@
 //! | Outside   | none of a G's, as far as we know | `WithoutP`           | is with the scheduler, or none            |
 //! | Other     | what the embedder says           | `WithoutP`           | none                                      |
 //!
-//! Checked by: verification/src/models/role.rs
+//! Checked by: verification/rooms/src/rooms/role.rs
 
 use crate::atomic::Atomic;
 use crate::host::Host;

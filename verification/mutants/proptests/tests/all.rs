@@ -26,8 +26,6 @@ mod random_order;
 mod refused;
 #[path = "../../../../proptests/tests/resize.rs"]
 mod resize;
-#[path = "../../../../proptests/tests/role.rs"]
-mod role;
 #[path = "../../../../proptests/tests/runq.rs"]
 mod runq;
 #[path = "../../../../proptests/tests/sysmon.rs"]

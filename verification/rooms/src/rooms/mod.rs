@@ -22,6 +22,7 @@ pub mod owned_tasks;
 pub mod parker;
 pub mod permits;
 pub mod requests;
+pub mod role;
 pub mod runq;
 pub mod scope;
 pub mod select;
@@ -60,6 +61,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<parker::Parkers>(),
     Declared::of::<permits::Permits>(),
     Declared::of::<requests::Served>(),
+    Declared::of::<role::SignalledThreads>(),
     Declared::of::<runq::RunQueues>(),
     Declared::of::<scope::Scopes>(),
     Declared::of::<select::Selects>(),
