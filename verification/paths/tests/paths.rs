@@ -49,6 +49,7 @@ mod what_is_told_again {
         ("spinning", "find.rs", &["fn idle(", "fn take_global(", "fn take_local(", "fn spill("]),
         ("spinning", "mod.rs", &["pub fn submit("]),
         ("spinning", "netpoll.rs", &["fn instead_of_sleep("]),
+        ("spinning", "sysmon.rs", &["fn end_old_ms("]),
         ("spinning", "threads.rs", &["fn mput(", "fn refused(", "fn mget("]),
         ("spinning", "syscall.rs", &["fn pidleget_or_queue(", "fn goyield("]),
         ("spinning", "handoff.rs", &["fn settle("]),

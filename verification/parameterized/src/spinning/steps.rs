@@ -468,8 +468,8 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         t.clear(IDLE, &[p]).set(OWNS, &[m, p]).set(LOCKS, &[m]).goes(m, SEES_NEED);
     });
     step("ends", "sched/sysmon.rs: end_old_ms", &|t| {
-        let m = t.for_each("m", M);
-        t.from(m, ASLEEP).goes(m, NEW);
+        let (m, w) = (t.for_each("m", M), t.for_each("w", M));
+        t.from(m, OUT).takes_lock(m).from(w, ASLEEP).goes(w, NEW);
     });
 
     // System calls.

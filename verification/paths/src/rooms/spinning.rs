@@ -88,6 +88,16 @@ pub(super) static ROOM: Room = Room {
             tell("falls asleep");
             "asleep".to_owned()
         }),
+        Operation {
+            name: "end_old_ms",
+            heads: &[OLD],
+            run: || {
+                while whether(OLD) {
+                    tell("it is told to end");
+                }
+                "".to_owned()
+            },
+        },
         straight("idle", || idles("its own P")),
         straight("idle, counted", || {
             tell("takes the lock, and finds nothing for its own P");
@@ -159,6 +169,9 @@ impl threads::Neighbours<Havoc> for Sleepers {
         None
     }
 }
+
+/// With which question a loop of the monitor begins.
+const OLD: &str = "under the lock: an M has slept for long";
 
 fn room() -> Spinning<Havoc> {
     Spinning::new()

@@ -24,6 +24,7 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("handoff::handoffp", HAND_OFF),
         ("handoff::handoffp, in Go's order", HAND_OFF),
         ("spinning::mput", REST),
+        ("spinning::end_old_ms", OUT),
         ("syscall::pidleget_or_queue", OUT),
         ("globq::peek", SCAN_FOUND),
         ("globq::peek", SCAN_RETIRED),
@@ -118,7 +119,6 @@ pub(super) static DRAWING: Drawing = Drawing {
     elsewhere: &[
         ("a store buffer", &["flushes_put", "flushes_global", "flushes_clear"]),
         ("queues, which move many at once: drawn as one after the other", &["spills", "steals_more"]),
-        ("sched, whose data is under the lock", &["ends"]),
     ],
     sizes: &[&[2, 2, 1], &[3, 2, 2]],
     steps: 12_000,
@@ -172,6 +172,11 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             t.when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]);
         }
         "takes the idle P" => (),
+        "under the lock: an M has slept for long" => context.is_locked = true,
+        "it is told to end" => {
+            let w = the(t, "w", M);
+            t.takes_lock(m).when(at(w, ASLEEP));
+        }
         "fence" => _ = t.drains(m),
         "nmspinning.load" => _ = t.when(count(&edge.answers, m, false)),
         "nmspinning.exchange 0 for 1" if is("done") => _ = t.when(none_counted()).drains(m).set(COUNTED, &[m]),
