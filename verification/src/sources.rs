@@ -167,6 +167,7 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "models/stw/real.rs"
     "models/stw/tiny.rs"
     "models/sysmon.rs"
+    "models/task_tables.rs"
     "models/timer_queue.rs"
     "models/timers.rs"
     "models/whole.rs"

@@ -256,7 +256,8 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, wakers: &mut Wakers) -> 
         Label::Listed(p) => replay.step(|_, _| of_p("idles", p)),
         Label::Held(p) => replay.step(|_, _| of_p("hands_in", p)),
         Label::Passes { from, to, p } => {
-            replay.step(|_, _| Some(vec![vec![Move::new("hands_on", &[("m", from), ("n", to), ("p", p)])]]))
+            let (step, m, n) = if m == to { ("takes_over", to, from) } else { ("hands_on", from, to) };
+            replay.step(|_, _| Some(vec![vec![Move::new(step, &[("m", m), ("n", n), ("p", p)])]]))
         }
         Label::Queued => {
             replay.silently(&[Move::new("submits", &[("m", m)])]);
