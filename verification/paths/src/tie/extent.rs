@@ -11,45 +11,44 @@ use std::collections::BTreeSet;
 /// What a drawing does with each operation.
 #[derive(Debug, Default)]
 pub struct Extent {
-    /// Held against the drawing, path by path.
+    /// So many are held against the drawing, path by path.
     pub read: usize,
     /// Parts of those.
     pub within: usize,
     /// None of the drawing's words occurs in them.
     pub apart: usize,
-    /// Left out: what is left out so, and the operations.
-    pub left_out: Vec<(&'static str, Vec<String>)>,
+    /// Left out.
+    pub left_out: usize,
+    /// What is left out so.
+    pub why: Vec<&'static str>,
 }
 
 impl Extent {
     pub(super) fn of(drawing: &Drawing, differences: &mut Vec<String>) -> Extent {
-        let left_out = drawing.left_out.iter().map(|(why, _)| (*why, Vec::new())).collect();
-        let mut extent = Extent { left_out, ..Extent::default() };
+        let why = drawing.left_out.iter().map(|(why, _)| *why).collect();
+        let mut extent = Extent { why, ..Extent::default() };
+        let left_out = || drawing.left_out.iter().flat_map(|(_, names)| names.iter());
         let mut used: BTreeSet<&str> = BTreeSet::new();
         for (room, operation) in ROOMS.iter().flat_map(|room| room.operations.iter().map(move |one| (*room, one))) {
             let name = room.name_of(operation);
+            let is_this = |listed: &&&str| **listed == name;
+            let is_of = |listed: &&&str| is_this(listed) || (listed.ends_with("::") && name.starts_with(**listed));
             if drawing.begins.iter().any(|(read, _)| *read == name) {
                 extent.read += 1;
-                continue;
-            }
-            if !touches(drawing, room, operation) {
+            } else if !touches(drawing, room, operation) {
                 extent.apart += 1;
-                continue;
-            }
-            let is = |listed: &&str| *listed == name || (listed.ends_with("::") && name.starts_with(listed));
-            if let Some(listed) = drawing.within.iter().find(|listed| **listed == name) {
+            } else if let Some(listed) = drawing.within.iter().find(is_this) {
                 used.insert(listed);
                 extent.within += 1;
-            } else if let Some(why) = drawing.left_out.iter().position(|(_, names)| names.iter().any(is)) {
-                used.extend(drawing.left_out[why].1.iter().filter(|listed| is(listed)));
-                extent.left_out[why].1.push(name);
+            } else if let Some(listed) = left_out().find(is_of) {
+                used.insert(listed);
+                extent.left_out += 1;
             } else {
                 differences
                     .push(format!("{name}: it touches what is drawn, and the drawing does not say what becomes of it"));
             }
         }
-        let listed = drawing.within.iter().chain(drawing.left_out.iter().flat_map(|(_, names)| names.iter()));
-        let unused = listed.filter(|listed| !used.contains(**listed));
+        let unused = drawing.within.iter().chain(left_out()).filter(|listed| !used.contains(**listed));
         differences.extend(unused.map(|name| format!("{name}: listed, and no operation is so")));
         extent
     }
@@ -57,16 +56,15 @@ impl Extent {
     /// In one line.
     #[must_use]
     pub fn words(&self) -> String {
-        let left_out: usize = self.left_out.iter().map(|(_, names)| names.len()).sum();
-        let why: Vec<&str> = self.left_out.iter().map(|(why, _)| *why).collect();
         format!(
-            "of {} operations {} are read, {} as parts of these, {} touch nothing of it, {left_out} are left out{}{}",
-            self.read + self.within + self.apart + left_out,
+            "of {} operations {} are read, {} as parts of these, {} touch nothing of it, {} are left out{}{}",
+            self.read + self.within + self.apart + self.left_out,
             self.read,
             self.within,
             self.apart,
-            if why.is_empty() { "" } else { ": " },
-            why.join("; ")
+            self.left_out,
+            if self.why.is_empty() { "" } else { ": " },
+            self.why.join("; ")
         )
     }
 }
