@@ -153,7 +153,7 @@ fn there_are_two_ps<H: ModelHost>() -> String {
 fn the_world_is_stopped<H: ModelHost>() -> String {
     let sched = tower::<H>(small(1, 1), 2, |_, worker: Worker, _| Some(worker));
     submit(&sched, 1, 1);
-    first_runs(&sched);
+    sched.observer().until_all_sleep();
     let ringer = H::fork("ringer", {
         let sched = Arc::clone(&sched);
         move || ring(&sched, 2)
@@ -261,12 +261,7 @@ pub const MODELS: &[Model] = &[
     size: "1 P, 1 M, 1 G, 1 of the source's, 1 stop",
     invariants: [1, 2, 16, 30, 31, 32, 33, 34, 36, 42],
     must_reach: ["1 Ms"],
-    runs: [rc11_cut(),
-        loom_bounded(1),
-        sampled(Engine::Random, 5_000),
-        sampled(Engine::Pct, 5_000),
-        sampled(Engine::TsoPct, 3_000),
-    ]),
+    runs: [rc11(), sampled(Engine::Random, 5_000), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
     crate::model!("work_source::a_waker_wakes_its_scheduler::wakers_of_two", wakers_of_two,
         claim: "a waker wakes the scheduler it is of, if that is there, and is told from that of another",
         size: "1 thread, 2 schedulers, 2 wakers",
