@@ -224,13 +224,9 @@ fn variants(protocols: &[&Protocol], only: Option<&str>) -> ExitCode {
 /// The first obligations that fail, and how an execution goes wrong.
 fn variant_is_noticed(protocol: &Protocol, variant: &Variant, tells: bool) -> (Vec<String>, String) {
     let system = (protocol.system)(variant.name);
-    let obligations = obligations::of(&system);
-    let verdicts = obligations::ask(Solver::Z3, &system, &obligations);
-    let failed = verdicts
-        .iter()
-        .filter(|verdict| !verdict.is_proved)
-        .map(|verdict| obligations[verdict.obligation].name.clone());
-    let failed: Vec<String> = failed.take(3).collect();
+    let all = obligations::of(&system);
+    let failed = obligations::refuted(&all, &obligations::ask(Solver::Z3, &system, &all));
+    let failed: Vec<String> = failed.into_iter().take(3).map(|obligation| obligation.name.clone()).collect();
     if failed.is_empty() {
         return (failed, String::new());
     }
@@ -252,9 +248,7 @@ fn progress() {
         let all =
             if name == "stw" { stw::ends::obligations(&system) } else { spinning::progress::obligations(&system) };
         for solver in solvers(None) {
-            let verdicts = obligations::ask(solver, &system, &all);
-            let failed: Vec<&Obligation> =
-                verdicts.iter().filter(|verdict| !verdict.is_proved).map(|verdict| &all[verdict.obligation]).collect();
+            let failed = obligations::refuted(&all, &obligations::ask(solver, &system, &all));
             say!("{name}: {}: {} of {} obligations hold", solver.name(), all.len() - failed.len(), all.len());
             failed.iter().for_each(|obligation| say!("  not {}", obligation.name));
             if solver == Solver::Z3 {

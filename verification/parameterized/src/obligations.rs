@@ -104,6 +104,11 @@ pub fn ask(solver: Solver, system: &System, obligations: &[Obligation]) -> Vec<V
     verdicts(solver, system, obligations, |_| false)
 }
 
+/// Those of which this says that they are not proved.
+pub fn refuted<'a>(obligations: &'a [Obligation], verdicts: &[Verdict]) -> Vec<&'a Obligation> {
+    verdicts.iter().filter(|verdict| !verdict.is_proved).map(|verdict| &obligations[verdict.obligation]).collect()
+}
+
 /// The first of these that a solver does not discharge; it is asked no more after that.
 ///
 /// # Panics

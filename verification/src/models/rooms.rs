@@ -166,7 +166,7 @@ pub const SEMAPHORE: &[Model] =
 /// Sockets that a poller knows, and the tasks that wait for them.
 pub const SOCKETS: &[Model] = models!("sockets", rooms::sockets::KnownSockets, invariants: [29, 78, 121, 122],
     of_three: ["one_waits_before_it_is_known" => 7, "one_waits_beside_two" => 8]);
-/// Who has a P whose M is in a system call.
+/// The owner of a P whose M is in a system call.
 pub const SYSCALL: &[Model] = models!("syscall", rooms::syscall::Syscalls, invariants: [4, 16, 20, 21, 41],
     focuses: ["two_ms_enter_twice_beside_a_stop" => 7, "seen_in_one_call_beside_a_stop" => 8]);
 /// A task.

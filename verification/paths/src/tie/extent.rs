@@ -7,6 +7,7 @@ use super::Drawing;
 use crate::path::{Operation, Room, automaton, edges, paths};
 use crate::rooms::ROOMS;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// What a drawing does with each operation.
 #[derive(Debug, Default)]
@@ -29,13 +30,12 @@ impl Extent {
         let mut extent = Extent { why, ..Extent::default() };
         let left_out = || drawing.left_out.iter().flat_map(|(_, names)| names.iter());
         let mut used: BTreeSet<&str> = BTreeSet::new();
-        for (room, operation) in ROOMS.iter().flat_map(|room| room.operations.iter().map(move |one| (*room, one))) {
-            let name = room.name_of(operation);
+        for (name, acts) in ACTS.iter() {
             let is_this = |listed: &&&str| **listed == name;
             let is_of = |listed: &&&str| is_this(listed) || (listed.ends_with("::") && name.starts_with(**listed));
-            if drawing.begins.iter().any(|(read, _)| *read == name) {
+            if drawing.begins.iter().any(|(read, _)| read == name) {
                 extent.read += 1;
-            } else if !touches(drawing, room, operation) {
+            } else if !touches(drawing, acts) {
                 extent.apart += 1;
             } else if let Some(listed) = drawing.within.iter().find(is_this) {
                 used.insert(listed);
@@ -69,8 +69,16 @@ impl Extent {
     }
 }
 
+/// By operation: what its steps do.
+static ACTS: LazyLock<Vec<(String, BTreeSet<String>)>> = LazyLock::new(|| {
+    let acts = |(room, operation): (&Room, &Operation)| {
+        let nodes = automaton(&paths(room, operation));
+        (room.name_of(operation), nodes.iter().flat_map(edges).map(|edge| edge.step.act).collect())
+    };
+    ROOMS.iter().flat_map(|room| room.operations.iter().map(move |one| (*room, one))).map(acts).collect()
+});
+
 /// Does it read or write what is drawn?
-fn touches(drawing: &Drawing, room: &Room, operation: &Operation) -> bool {
-    let is_word = |act: &str| drawing.words.iter().copied().flatten().any(|word| act.starts_with(word));
-    automaton(&paths(room, operation)).iter().flat_map(edges).any(|edge| is_word(&edge.step.act))
+fn touches(drawing: &Drawing, acts: &BTreeSet<String>) -> bool {
+    acts.iter().any(|act| drawing.words.iter().copied().flatten().any(|word| act.starts_with(word)))
 }

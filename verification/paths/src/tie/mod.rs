@@ -268,10 +268,8 @@ fn decide(system: &System, found: &BTreeMap<(u8, usize), Vec<Found>>, tied: &mut
     tied.questions = questions.len();
     for solver in Solver::ALL.into_iter().filter(|solver| solver.is_here()) {
         tied.solvers.push(solver.name());
-        let verdicts = obligations::ask(solver, system, &questions);
-        let open = verdicts.into_iter().filter(|verdict| !verdict.is_proved);
-        tied.differences
-            .extend(open.map(|verdict| format!("{}: {}", solver.name(), questions[verdict.obligation].name)));
+        let open = obligations::refuted(&questions, &obligations::ask(solver, system, &questions));
+        tied.differences.extend(open.into_iter().map(|question| format!("{}: {}", solver.name(), question.name)));
     }
 }
 

@@ -264,10 +264,6 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             t.when(HANDS.of([m, p])).when(not(ring_shows(p)));
         }
         "has run its G, and looks for another" | "calls wakep" => (),
-        "handoffp" => {
-            let p = the(t, "p", P);
-            t.when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HANDS, &[m, p]);
-        }
         "what is there for the P, under the lock?" if is("work") => {
             context.is_locked = true;
             t.takes_lock(m).set(LOCKS, &[m]);

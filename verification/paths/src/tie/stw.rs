@@ -104,7 +104,6 @@ fn elsewhere(edge: &Edge, t: &mut Transition, context: &Context) -> Reading {
         act if act.starts_with("len.store") || act == "pidleget_or_queue" => {
             _ = t.assign(UNSERVED, |_| or([UNSERVED.of([]), STOPPING.of([])]))
         }
-        "there is another word" | "it has looked at each word" | "sleeps" => (),
         "under the lock: every P is held" if is("no") => (),
         "under the lock: it is held" | "under the lock: every P is held" => {
             return Reading::Elsewhere(Places::of(&[WAITS]));

@@ -1,4 +1,4 @@
-//! Who has a P whose M is in a system call: that M when it comes back, another that had it before, the monitor, or a stopper.
+//! The owner of a P whose M is in a system call: that M when it comes back, another that had it before, the monitor, or a stopper.
 //!
 //! Invariants 4, 16, 20, 21 and 41: each P has one owner, which sees what the last one did; no thread takes a P out of a system call that is
 //! over, also as the number of takings wraps around; while the world is to stop, no P is left in the word of an M that has entered.
