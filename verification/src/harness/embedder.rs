@@ -235,6 +235,15 @@ fn embedder<H: ModelHost, X: Extra>(config: &Config, n: u64, more: X, play: Play
     }
 }
 
+/// Starts `n` Ms, each when those before it sleep. What comes then meets threads that are there, in one order: models in which
+/// threads start are others, and larger.
+pub(crate) fn rest<H: ModelHost, X: Extra>(sched: &Embedded<H, X>, n: usize) {
+    for _ in 0..n {
+        sched.start().expect("there is a thread");
+        sched.observer().until_all_sleep();
+    }
+}
+
 /// Submits Gs `from` to `to`.
 pub(crate) fn submit<H: ModelHost, X: Extra>(sched: &Embedded<H, X>, from: u64, to: u64) {
     for n in from..=to {

@@ -28,8 +28,8 @@ use ends::{
 };
 use waits::{
     a_g_waits_for_its_child, end_and_submit, handoff_and_submit, park_and_ready, park_and_submit, put_and_steal,
-    put_and_wait_for_the_thief, ready_and_run, sleep_and_submit, sleep_and_submit_with_one_m, threads_are_refused,
-    two_come_back, two_end, two_submit, yield_and_submit,
+    put_and_wait_for_the_thief, ready_and_run, sleep_and_submit, sleep_and_submit_with_one_m,
+    the_only_m_ends_while_a_g_comes, threads_are_refused, two_come_back, two_end, two_submit, yield_and_submit,
 };
 
 /// The models.
@@ -106,6 +106,12 @@ pub const MODELS: &[Model] = &[
         invariants: [1, 2, 4, 19, 30, 31, 32, 33, 34, 36],
         must_reach: ["refused"],
         runs: [rc11_cut(), sampled(Engine::Pct, 1_000)]),
+    crate::model!("sched::work_waits_for_a_thread::the_only_m_ends_while_a_g_comes", the_only_m_ends_while_a_g_comes,
+        claim: "the only M there can be ends just when a G comes: either of the two sees it, and an M runs the G",
+        size: "1 P, 1 M, 2 Gs, of which the first ends its M",
+        invariants: [1, 2, 30, 36],
+        must_reach: ["1 Ms, refused"],
+        runs: [rc11_cut(), sampled(Engine::Random, 10_000), sampled(Engine::Pct, 10_000)]),
     crate::model!("sched::bound_gs::end_with_their_ms", two_end,
         claim: "two threads end with the Gs that are bound to them, and leave nothing behind",
         size: "1 P, 2 Ms, 2 Gs",

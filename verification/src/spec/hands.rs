@@ -94,14 +94,13 @@ impl Model {
 
     /// The first M is started, by the scheduler's maker.
     pub(super) fn begin(&mut self) {
-        let m = if self.may_start() { self.unused.pop() } else { None };
-        let Some(m) = m else { return self.events.push(Ev::Began(true)) };
-        self.alive += 1;
-        let Some(p) = self.idle_p_unless_closed() else {
-            self.seen.note("every P was in use when the first M was to start");
-            self.exited(m);
+        let p = if self.may_start() { self.idle_p_unless_closed() } else { None };
+        let Some((p, m)) = p.zip(self.unused.last().copied()) else {
+            self.seen.note("no M was to start, or every P was in use");
             return self.events.push(Ev::Began(true));
         };
+        self.unused.pop();
+        self.alive += 1;
         (self.spinning_ms, self.wants_spinning_m) = (self.spinning_ms + 1, false);
         self.events.push(Ev::Starting(m));
         let refused = self.refusals.checked_sub(1);

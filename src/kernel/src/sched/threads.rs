@@ -10,7 +10,6 @@
 
 use crate::host::{Host, SpawnError};
 use crate::protocol::find::Worker;
-use crate::protocol::spinning;
 use crate::protocol::threads::{self, Available};
 use crate::sched::Sched;
 use crate::sched::central::Central;
@@ -62,17 +61,16 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// # Errors
     /// If the host cannot start a thread.
     pub fn start(self: &Arc<Self>) -> Result<(), SpawnError> {
-        let Some(m) = self.central(|c| self.reserve(c)) else { return Ok(()) };
-        match spinning::Neighbours::pidleget(self, || ()) {
-            Some(taken) => {
-                let (p, token) = (self.use_taken(taken), Some(self.spinning.become_spinning()));
-                self.ms[m.index()].set_nextp(NextP::Run { p, token });
+        let reserved = self.central(|c| {
+            if c.closed || c.idle_ps.is_empty() {
+                return None; // every P is in use: there are Ms already
             }
-            None => {
-                self.exited(m); // every P is in use: there are Ms already
-                return Ok(());
-            }
-        }
+            let m = self.reserve(c)?;
+            Some((m, self.pidleget(c)?))
+        });
+        let Some((m, p)) = reserved else { return Ok(()) };
+        let token = Some(self.spinning.become_spinning());
+        self.ms[m.index()].set_nextp(NextP::Run { p, token });
         let started = threads::Neighbours::newm(self, m);
         if started.is_err()
             && let Some(nextp) = self.ms[m.index()].take_nextp()
@@ -114,7 +112,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
         core::iter::from_fn(|| c.global.get(&self.global_len)).collect()
     }
 
-    /// An M has ended, or was never needed.
+    /// An M has ended.
     pub(super) fn exited(self: &Arc<Self>, m: MId) {
         let is_wanted = self.central(|c| {
             self.free_m(c, m);

@@ -1,7 +1,7 @@
 //! Ms that go to sleep, Gs that wait, and what is queued meanwhile.
 
 use super::setup::{S, begun, blocks, ends, parks, readies, set, spawns};
-use crate::harness::embedder::submit;
+use crate::harness::embedder::{first_runs, rest, submit};
 use crate::hosts::model_host::ModelHost;
 use spinpark_kernel::protocol::find::Worker;
 use std::sync::Arc;
@@ -54,7 +54,10 @@ pub(super) fn two_submit<H: ModelHost>() -> String {
 
 /// G1's P is handed off when its system call begins.
 pub(super) fn handoff_and_submit<H: ModelHost>() -> String {
-    let sched = begun::<H>(1, 2, 2, |sched, worker, n| Some(if n == 1 { blocks(sched, worker) } else { worker }));
+    let sched = set::<H>(1, 2, 2, |sched, worker, n| Some(if n == 1 { blocks(sched, worker) } else { worker }));
+    rest(&sched, 2);
+    submit(&sched, 1, 1);
+    first_runs(&sched);
     submit(&sched, 2, 2);
     ends(&sched)
 }
@@ -106,6 +109,7 @@ pub(super) fn put_and_wait_for_the_thief<H: ModelHost>() -> String {
 /// The same, and G3 kicks G2 out of runnext, into the ring.
 pub(super) fn a_g_waits_for_its_child<H: ModelHost>() -> String {
     let sched = set::<H>(2, 2, 3, waits_for_the_thief);
+    rest(&sched, 2);
     submit(&sched, 1, 1);
     ends(&sched)
 }
@@ -126,17 +130,28 @@ pub(super) fn ready_and_run<H: ModelHost>() -> String {
 }
 
 /// G1's thread ends with it.
+fn ends_with_its_thread<H: ModelHost>(sched: &S<H>, worker: Worker, n: u64) -> Option<Worker> {
+    if n > 1 {
+        sched.observer().more.happened.wakeup();
+        return Some(worker);
+    }
+    sched.observer().events.leaves(worker.m().0);
+    sched.end(worker);
+    None
+}
+
 pub(super) fn end_and_submit<H: ModelHost>() -> String {
-    let sched = begun::<H>(1, 1, 2, |sched, worker, n| {
-        if n > 1 {
-            sched.observer().more.happened.wakeup();
-            return Some(worker);
-        }
-        sched.observer().events.leaves(worker.m().0);
-        sched.end(worker);
-        None
-    });
+    let sched = begun::<H>(1, 1, 2, ends_with_its_thread);
     submit(&sched, 2, 2);
+    sched.observer().more.happened.sleep();
+    ends(&sched)
+}
+
+/// The same, and G2 may come before G1 runs.
+pub(super) fn the_only_m_ends_while_a_g_comes<H: ModelHost>() -> String {
+    let sched = set::<H>(1, 1, 2, ends_with_its_thread);
+    rest(&sched, 1);
+    submit(&sched, 1, 2);
     sched.observer().more.happened.sleep();
     ends(&sched)
 }

@@ -1,6 +1,6 @@
 //! The real scheduler: its world is stopped, its Ps come and go, a function runs under each of them.
 
-use crate::harness::embedder::{Embedded, Extra, Note, finish, first_runs, open, small, submit};
+use crate::harness::embedder::{Embedded, Extra, Note, finish, first_runs, open, rest, small, submit};
 use crate::hosts::model_host::ModelHost;
 use spinpark_kernel::atomic::Atomic;
 use spinpark_kernel::protocol::find::Worker;
@@ -164,6 +164,7 @@ pub(super) fn a_g_makes_one_system_call_after_another<H: ModelHost>() -> String 
     }
     let counts = CallCounts { made: AtomicU32::new(0), late: AtomicU32::new(0), asked: Atomic::new(false) };
     let sched = open::<H, _>(small(2, 2), 1, counts, play::<H>);
+    rest(&sched, 2);
     submit(&sched, 1, 1);
     first_runs(&sched);
     let made = stops(&sched, |_| sched.observer().more.made.load(Relaxed));
@@ -204,6 +205,7 @@ pub(super) fn from_two_to_one<H: ModelHost>() -> String {
         }
         spawns_one(sched, worker, n)
     });
+    rest(&sched, 2);
     submit(&sched, 1, 1);
     sched.observer().more.0.sleep();
     let moved = resizes(&sched, 2, 1);
@@ -269,6 +271,7 @@ pub(super) fn a_g_and_an_outsider_run_one_each<H: ModelHost>() -> String {
         Some(worker)
     }
     let sched = open::<H, Passed>(small(1, 1), 1, Passed(Default::default()), play::<H>);
+    rest(&sched, 1);
     submit(&sched, 1, 1);
     first_runs(&sched);
     let before = counts(&sched)[0];
@@ -307,6 +310,7 @@ pub(super) fn the_scheduler_is_closed<H: ModelHost>() -> String {
 
 pub(super) fn a_g_runs_beside_an_idle_p<H: ModelHost>() -> String {
     let sched = open::<H, Passed>(small(2, 1), 1, Passed(Default::default()), |_, worker, _| Some(worker));
+    rest(&sched, 1);
     submit(&sched, 1, 1);
     first_runs(&sched);
     assert!(passes(&sched, None).is_none(), "the caller was no M");
