@@ -185,6 +185,14 @@ mod a_wrong_rule_is_refuted_in_a_dozen_moves {
         refuted::<{ Wrong::LeavesTheSourceAtTheTurn as u8 }>();
     }
     #[test]
+    fn a_turn_wakes_an_m_for_what_is_run_next() {
+        refuted::<{ Wrong::WakesForWhatItRunsNext as u8 }>();
+    }
+    #[test]
+    fn a_turn_wakes_nobody_for_what_has_to_wait() {
+        refuted::<{ Wrong::WakesNobodyAtTheTurn as u8 }>();
+    }
+    #[test]
     fn a_full_ring_spills_only_the_g_that_did_not_fit() {
         refuted::<{ Wrong::SpillsOnlyTheNewG as u8 }>();
     }

@@ -29,17 +29,20 @@ impl Model {
         self.seen.note_if(looker.asks && !self.is_by_count(p), "a turn was asked for");
         self.ps[p].is_asked_for_ever |= looker.asks && self.is(Wrong::AskedTurnStaysAskedFor);
         self.ps[p].skips_a_turn |= looker.asks && self.is(Wrong::AskedTurnReplacesTheNext);
-        if !self.is(Wrong::LeavesTheSourceAtTheTurn) {
-            self.empty_the_source(p, looker.asks);
-        }
+        let any = !self.is(Wrong::LeavesTheSourceAtTheTurn) && self.empty_the_source(p, looker.asks);
         let waiting = self.ps[p].len();
         let shared = self.take_share(p, waiting);
         self.seen.note_if(shared.is_some() && waiting > 0, "a share was taken in turn, into a ring that held some");
-        if shared.is_none() && (looker.asks || self.is(Wrong::RelievesAtEachTurn)) {
-            self.relieve(looker)
-        } else {
-            shared
+        let relieves = shared.is_none() && (looker.asks || self.is(Wrong::RelievesAtEachTurn));
+        let item = if relieves { self.relieve(looker) } else { shared };
+        let is_alone = item.is_none() && self.ps[p].len() == 1;
+        self.seen.note_if(any && is_alone, "a turn found what is run next");
+        self.seen.note_if(any && item.is_some(), "a turn found what has to wait");
+        let wakes = if is_alone { self.is(Wrong::WakesForWhatItRunsNext) } else { !self.is(Wrong::WakesNobodyAtTheTurn) };
+        if any && wakes {
+            self.wakep();
         }
+        item
     }
 
     /// A P that has dispatched nothing since the last turn that was asked for is stolen from. One P is looked at in each.
@@ -62,7 +65,8 @@ impl Model {
     }
 
     /// What the source gives at once goes into the ring; the first runs next if the turn was asked for, and anything may overtake.
-    fn empty_the_source(&mut self, p: usize, asks: bool) {
+    /// Was it anything?
+    fn empty_the_source(&mut self, p: usize, asks: bool) -> bool {
         let mut any = false;
         let may_overtake = asks && self.numbers.inherit_at_most > 0 && !self.is(Wrong::AskedTurnQueuesAll);
         if self.has_arrived() {
@@ -76,9 +80,7 @@ impl Model {
             any |= !gs.is_empty();
             self.put_all(p, gs, next);
         }
-        if any {
-            self.wakep();
-        }
+        any
     }
 
     fn put_all(&mut self, p: usize, gs: Vec<u64>, mut next: bool) {

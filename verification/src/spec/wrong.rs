@@ -50,6 +50,10 @@ pub enum Wrong {
     PassesTheBatonForNothing,
     /// What the source has is not taken at the global queue's turn.
     LeavesTheSourceAtTheTurn,
+    /// A turn that finds one G wakes an M for it, though it is run next.
+    WakesForWhatItRunsNext,
+    /// A turn wakes no M, whatever it finds.
+    WakesNobodyAtTheTurn,
     /// A full ring spills only the G that did not fit.
     SpillsOnlyTheNewG,
     /// A full ring that spills wakes no M. (Go's, in `goyield`.)
@@ -88,7 +92,7 @@ pub enum Wrong {
 
 impl Wrong {
     /// All of them.
-    pub const ALL: [Wrong; 40] = [
+    pub const ALL: [Wrong; 42] = [
         Wrong::StealsHalfRoundedDown,
         Wrong::RunsTheLastItStole,
         Wrong::StealsRunnextAtOnce,
@@ -112,6 +116,8 @@ impl Wrong {
         Wrong::PassesNoBaton,
         Wrong::PassesTheBatonForNothing,
         Wrong::LeavesTheSourceAtTheTurn,
+        Wrong::WakesForWhatItRunsNext,
+        Wrong::WakesNobodyAtTheTurn,
         Wrong::SpillsOnlyTheNewG,
         Wrong::SpillsAndWakesNobody,
         Wrong::RetakesOneTickLate,

@@ -174,15 +174,19 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
             Source::GlobalTurn if !self.is_globals_turn(worker) => None,
             Source::Global if self.global_len.peek() == 0 => None,
             Source::GlobalTurn => {
-                self.take_turn(worker);
-                match self.global_len.peek() {
+                let any = self.take_turn(worker);
+                let g = match self.global_len.peek() {
                     0 if worker.asks_turn => self.relieve(worker),
                     0 => None,
                     _ => {
                         let waiting = self.queue(worker).len();
                         self.central(|c| self.take_global(c, worker, waiting))
                     }
+                };
+                if any && (g.is_some() || self.queue(worker).len() > 1) {
+                    self.spinning.wakep(self);
                 }
+                g
             }
             Source::Global => self.central(|c| self.take_global(c, worker, 0)),
             Source::Local => self.take_local(worker.p.id()).map(|(g, is_next)| {

@@ -7,7 +7,8 @@
 //! and the M sleeps without a second claim: a deadline that has passed, with no P to serve it, must not be waited for again
 //! and again (golang/go #51654).
 //!
-//! With one G to run it does not search, and wakes no other M: a wake-up wakes one M.
+//! With one G to run it does not search, and wakes no other M: a wake-up wakes one M. So does an M that finds one at a turn and runs
+//! it next. (Else two tasks that answer each other over a socket move to two Ms, and each answer is a switch of threads.)
 //!
 //! Checked by: verification/src/models/{poll,poller}.rs
 
@@ -122,8 +123,9 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 
     /// It is the turn of sources and poller: their Gs go into the ring of `worker`, which is busy. At a turn that is asked for, the first
-    /// runs next, as if a G had readied it: those in the ring run for long.
-    pub(crate) fn take_turn(self: &Arc<Self>, worker: &Worker) {
+    /// runs next, as if a G had readied it: those in the ring run for long. Were there any? Then the caller calls `wakep`, unless the only
+    /// one is what it runs next.
+    pub(crate) fn take_turn(self: &Arc<Self>, worker: &Worker) -> bool {
         let mut any = false;
         self.look_around(Some(worker.p.id()), worker.asks_turn, &mut |g| {
             let next = worker.asks_turn && !any && self.config.inherit_at_most > 0;
@@ -134,9 +136,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
                 false => self.queue(worker).put(g, |half, g| self.spill(half, g)),
             }
         });
-        if any {
-            self.spinning.wakep(self);
-        }
+        any
     }
 
     /// Called by the monitor: is a deadline missed, or was the poller not polled for long, though a task waits? Go: `sysmon`.
