@@ -21,7 +21,7 @@ use std::sync::mpsc;
 /// What makes none: the monitor's naps are still there, some in a second.
 const NONE: f64 = 0.05;
 
-const BUDGETS: [Budget; 9] = [
+const BUDGETS: [Budget; 10] = [
     none("yield", "a task yields, and is the next"),
     none("pingpong", "a round trip over two channels"),
     none("spawn", "a future is spawned and awaited"),
@@ -34,6 +34,12 @@ const BUDGETS: [Budget; 9] = [
         operation: "64 bytes there and back over TCP, between two tasks",
         most: 8.6,
         why: "two writes, two reads, two reads that would block, two looks into the poller; a wait is a call, nothing is armed again",
+    },
+    Budget {
+        workload: "echo_2",
+        operation: "the same on two Ps, with turns by time",
+        most: 8.4,
+        why: "as `echo`, and the monitor's naps: a turn that finds the one task that is run next wakes no second thread, which would wait in the poller beside the first from then on",
     },
     Budget {
         workload: "wake",
@@ -108,9 +114,15 @@ fn counted(workload: &str, n: u64) -> BTreeMap<String, f64> {
 fn others(runtime: &Runtime, workload: &str, n: u64) -> JoinHandle<()> {
     match workload {
         "echo" => runtime.spawn(echo(n)),
+        "echo_2" => on_two_ps().spawn(echo(n)),
         "wake" => wake(runtime, n),
         other => panic!("{other}: not one of the workloads"),
     }
+}
+
+/// A runtime as users have it. It lives until the process ends.
+fn on_two_ps() -> &'static Runtime {
+    Box::leak(Box::new(Runtime::builder().procs(2).build().expect("it can be built")))
 }
 
 /// This thread asks a task, and waits for the answer, `n` times.

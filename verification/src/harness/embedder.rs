@@ -8,10 +8,12 @@ use spinpark_kernel::atomic::Atomic;
 use spinpark_kernel::host::Parker;
 use spinpark_kernel::protocol::find::Worker;
 use spinpark_kernel::protocol::locked::Woken;
+use spinpark_kernel::protocol::syscall::Away;
 use spinpark_kernel::protocol::work_source::{Poller, Waker};
 use spinpark_kernel::sched::config::Config;
 use spinpark_kernel::sched::observer::{Event, Observer};
 use spinpark_kernel::sched::snapshot::Snapshot;
+use spinpark_kernel::sched::stw::StoppedWorld;
 use spinpark_kernel::sched::{Sched, Sources};
 use spinpark_kernel::types::g::G;
 use spinpark_kernel::types::p::PId;
@@ -254,6 +256,26 @@ pub(crate) fn submit<H: ModelHost, X: Extra>(sched: &Embedded<H, X>, from: u64, 
 /// Waits until G1 runs: what comes then is more likely to come between.
 pub(crate) fn first_runs<H: ModelHost, X: Extra>(sched: &Embedded<H, X>) {
     sched.observer().first_runs.sleep();
+}
+
+/// A stop: no G runs while `act` does. What that returns; the M, if `worker`'s has stopped it.
+pub(crate) fn while_stopped<H: ModelHost, X: Extra, R>(
+    sched: &Embedded<H, X>,
+    worker: Option<Worker>,
+    act: impl FnOnce(&mut StoppedWorld) -> R,
+) -> (R, Option<Away>) {
+    let mut stopped = sched.stop_the_world(worker);
+    sched.observer().is_stopped(true);
+    let result = act(&mut stopped);
+    sched.observer().is_stopped(false);
+    (result, sched.start_the_world(stopped))
+}
+
+/// A stop from outside.
+pub(crate) fn stops<H: ModelHost, X: Extra, R>(sched: &Embedded<H, X>, act: impl FnOnce(&mut StoppedWorld) -> R) -> R {
+    let (result, away) = while_stopped(sched, None, act);
+    assert!(away.is_none(), "the stopper was no M");
+    result
 }
 
 /// Waits until every M sleeps, and asks the invariants of quiescence.

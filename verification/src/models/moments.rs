@@ -7,7 +7,7 @@
 //! | an M is counted as spinning                     | in the step that finds none counted | `two_at_once`                   |
 
 use crate::harness::common::party;
-use crate::harness::embedder::{Embedded, Extra, finish, first_runs, open, open_with, small, submit};
+use crate::harness::embedder::{Embedded, Extra, finish, first_runs, open, open_with, small, stops, submit};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, rc11_cut, sc, sc_cut};
 use spinpark_kernel::protocol::find::Worker;
@@ -97,10 +97,7 @@ fn the_world_is_stopped_meanwhile<H: ModelHost>() -> String {
     });
     submit(&sched, 1, 1);
     first_runs(&sched);
-    let stopped = sched.stop_the_world(None);
-    sched.observer().is_stopped(true);
-    sched.observer().is_stopped(false);
-    assert!(sched.start_the_world(stopped).is_none(), "it was stopped from outside");
+    stops(&sched, |_| ());
     finish(&sched);
     let deadlocks = sched.observer().reported().deadlocks;
     assert!(deadlocks == [Woken::Deadlock], "one waits for ever, and it was reported: {deadlocks:?}");

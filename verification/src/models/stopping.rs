@@ -18,7 +18,7 @@
 //! | M1 itself, which spins under it, and is trusted by a submitter | `idle` | `an_m_looks`     |
 
 use crate::harness::common::party;
-use crate::harness::embedder::submit;
+use crate::harness::embedder::{self, submit};
 use crate::harness::script::{
     HALT, MAIN, Scripted, begin, for_ever, numbers, saw, says_and_keeps, script, scripted, waits_at, with_sources,
 };
@@ -75,10 +75,7 @@ fn two_run<H: ModelHost>(max_ms: usize, play: fn(&Scripted<H>, Worker, u64) -> O
 
 /// Stops the world, starts it, and waits for G2.
 fn stops<H: ModelHost>(sched: &Scripted<H>) -> String {
-    let stopped = sched.stop_the_world(None);
-    sched.observer().is_stopped(true);
-    sched.observer().is_stopped(false);
-    assert!(sched.start_the_world(stopped).is_none(), "it was stopped from outside");
+    embedder::stops(sched, |_| ());
     script(sched).open(HALT);
     script(sched).wait(MAIN);
     script(sched).words(&[

@@ -5,7 +5,7 @@
 
 use crate::engines::Engine;
 use crate::harness::common::g;
-use crate::harness::embedder::{Embedded, Extra, Note, Play, finish, first_runs, open_with, small, submit};
+use crate::harness::embedder::{Embedded, Extra, Note, Play, finish, first_runs, open_with, small, stops, submit};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
 use crate::mutation::mutant::{self, Mutant};
@@ -158,10 +158,7 @@ fn the_world_is_stopped<H: ModelHost>() -> String {
         let sched = Arc::clone(&sched);
         move || ring(&sched, 2)
     });
-    let stopped = sched.stop_the_world(None);
-    sched.observer().is_stopped(true);
-    sched.observer().is_stopped(false);
-    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+    stops(&sched, |_| ());
     H::join(ringer);
     let snapshot = finish(&sched);
     format!("{} Ms", snapshot.alive)

@@ -38,7 +38,8 @@ impl Model {
         let is_alone = item.is_none() && self.ps[p].len() == 1;
         self.seen.note_if(any && is_alone, "a turn found what is run next");
         self.seen.note_if(any && item.is_some(), "a turn found what has to wait");
-        let wakes = if is_alone { self.is(Wrong::WakesForWhatItRunsNext) } else { !self.is(Wrong::WakesNobodyAtTheTurn) };
+        let wakes =
+            if is_alone { self.is(Wrong::WakesForWhatItRunsNext) } else { !self.is(Wrong::WakesNobodyAtTheTurn) };
         if any && wakes {
             self.wakep();
         }

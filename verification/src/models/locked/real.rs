@@ -1,6 +1,6 @@
 //! The real scheduler, whose Gs wait for each other.
 
-use crate::harness::embedder::{Embedded, Extra, Note, Play, finish, open, rest, small, submit};
+use crate::harness::embedder::{Embedded, Extra, Note, Play, finish, open, rest, small, stops, submit};
 use crate::hosts::model_host::ModelHost;
 use spinpark_kernel::atomic::Atomic;
 use spinpark_kernel::host::Lock;
@@ -219,8 +219,7 @@ pub(super) fn the_only_m_comes_back_while_stopped<H: ModelHost>() -> String {
     let sched = table::<H>(1, 1, 1, play);
     submit(&sched, 1, 1);
     sched.observer().more.begins[0].sleep();
-    let stopped = sched.stop_the_world(None);
-    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+    stops(&sched, |_| ());
     finish(&sched);
     let refused = sched.observer().reported().refused;
     if refused > 0 { "no M was available for its ticket" } else { "it needed none" }.to_owned()
@@ -360,7 +359,7 @@ pub(super) fn another_runs<H: ModelHost>() -> String {
 }
 
 /// G2 spawns G1, which waits, and G3 and G4, of which the last readies it: they wait in a ring.
-fn others_wait_in_a_ring<H: ModelHost>(max_ms: usize, stops: bool) -> Woken {
+fn others_wait_in_a_ring<H: ModelHost>(max_ms: usize, is_stopped: bool) -> Woken {
     fn play<H: ModelHost>(sched: &Table<H>, mut worker: Worker, n: u64) -> Option<Worker> {
         match n {
             1 => (worker, _) = waits(sched, worker, 1, Wake::Inside),
@@ -377,10 +376,9 @@ fn others_wait_in_a_ring<H: ModelHost>(max_ms: usize, stops: bool) -> Woken {
     }
     let sched = table::<H>(1, max_ms, 4, play);
     submit(&sched, 2, 2);
-    if stops {
+    if is_stopped {
         sched.observer().more.waits(1);
-        let stopped = sched.stop_the_world(None);
-        assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+        stops(&sched, |_| ());
     }
     finish(&sched);
     let woken = sched.observer().more.book.with(|book| book.woken.clone());

@@ -1,7 +1,7 @@
 //! System calls, and the parties that want the P meanwhile.
 
-use super::setup::{S, begun, blocks, calls, ends, set, spawns, stops, ticks};
-use crate::harness::embedder::{rest, submit};
+use super::setup::{S, begun, blocks, calls, ends, set, spawns, ticks};
+use crate::harness::embedder::{rest, stops, submit};
 use crate::hosts::model_host::ModelHost;
 use spinpark_kernel::protocol::find::Worker;
 use spinpark_kernel::protocol::stw::safepoint::SafepointFn;
@@ -66,13 +66,13 @@ pub(super) fn two_hogs<H: ModelHost>() -> String {
 
 pub(super) fn interrupt_and_stop<H: ModelHost>() -> String {
     let sched = begun::<H>(1, 1, 1, |sched, worker, _| Some(is_interrupted(sched, worker)));
-    stops(&sched);
+    stops(&sched, |_| ());
     ends(&sched)
 }
 
 pub(super) fn call_and_stop<H: ModelHost>() -> String {
     let sched = begun::<H>(1, 1, 1, |sched, worker, _| Some(calls(sched, worker)));
-    stops(&sched);
+    stops(&sched, |_| ());
     ends(&sched)
 }
 
@@ -85,14 +85,14 @@ pub(super) fn long_call_and_stop<H: ModelHost>() -> String {
         sched.observer().uses(&worker);
         Some(worker)
     });
-    stops(&sched);
+    stops(&sched, |_| ());
     sched.observer().more.happened.wakeup();
     ends(&sched)
 }
 
 pub(super) fn block_and_stop<H: ModelHost>() -> String {
     let sched = begun::<H>(1, 1, 1, |sched, worker, _| Some(blocks(sched, worker)));
-    stops(&sched);
+    stops(&sched, |_| ());
     ends(&sched)
 }
 
@@ -134,7 +134,7 @@ pub(super) fn stop_and_safepoint<H: ModelHost>() -> String {
     rest(&sched, 1);
     let stopper = H::fork("stopper", {
         let sched = Arc::clone(&sched);
-        move || stops(&sched)
+        move || stops(&sched, |_| ())
     });
     let count = passes(&sched);
     H::join(stopper);
@@ -144,11 +144,7 @@ pub(super) fn stop_and_safepoint<H: ModelHost>() -> String {
 }
 
 fn resizes<H: ModelHost>(sched: &S<H>, to: usize) {
-    let mut stopped = sched.stop_the_world(None);
-    sched.observer().is_stopped(true);
-    sched.procresize(&mut stopped, to).expect("there is a place for so many");
-    sched.observer().is_stopped(false);
-    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
+    stops(sched, |stopped| sched.procresize(stopped, to)).expect("there is a place for so many");
 }
 
 /// One of two Ps ends while the M goes to sleep.

@@ -1,7 +1,7 @@
 //! The scheduler is closed, or the world stopped, while something begins or ends.
 
-use super::setup::{S, begun, blocks, calls, ends, set, spawns, stops};
-use crate::harness::embedder::submit;
+use super::setup::{S, begun, blocks, calls, ends, set, spawns};
+use crate::harness::embedder::{stops, submit};
 use crate::hosts::model_host::ModelHost;
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ fn closed<H: ModelHost>(sched: &S<H>, accepted: impl FnOnce() -> bool) -> String
 
 pub(super) fn stop_and_sleep<H: ModelHost>() -> String {
     let sched = begun::<H>(1, 1, 1, |_, worker, _| Some(worker));
-    stops(&sched);
+    stops(&sched, |_| ());
     ends(&sched)
 }
 
@@ -53,7 +53,7 @@ pub(super) fn stop_and_submit<H: ModelHost>() -> String {
     let sched = set::<H>(1, 1, 1, |_, worker, _| Some(worker));
     let stopper = H::fork("stopper", {
         let sched = Arc::clone(&sched);
-        move || stops(&sched)
+        move || stops(&sched, |_| ())
     });
     submit(&sched, 1, 1);
     H::join(stopper);
@@ -62,7 +62,7 @@ pub(super) fn stop_and_submit<H: ModelHost>() -> String {
 
 pub(super) fn stop_and_spawn<H: ModelHost>() -> String {
     let sched = begun::<H>(1, 1, 2, spawns);
-    stops(&sched);
+    stops(&sched, |_| ());
     ends(&sched)
 }
 
@@ -70,9 +70,9 @@ pub(super) fn two_stoppers<H: ModelHost>() -> String {
     let sched = set::<H>(1, 1, 0, |_, worker, _| Some(worker));
     let stopper = H::fork("stopper", {
         let sched = Arc::clone(&sched);
-        move || stops(&sched)
+        move || stops(&sched, |_| ())
     });
-    stops(&sched);
+    stops(&sched, |_| ());
     H::join(stopper);
     ends(&sched)
 }

@@ -71,14 +71,6 @@ pub(super) fn reported<H: ModelHost>(sched: &S<H>) -> String {
     names.map(|(_, name)| format!(", {name}")).collect()
 }
 
-/// A stop from outside: no G runs meanwhile.
-pub(super) fn stops<H: ModelHost>(sched: &S<H>) {
-    let stopped = sched.stop_the_world(None);
-    sched.observer().is_stopped(true);
-    sched.observer().is_stopped(false);
-    assert!(sched.start_the_world(stopped).is_none(), "the stopper was no M");
-}
-
 /// The monitor looks twice, so long after each other that what it sees again is retaken.
 pub(super) fn ticks<H: ModelHost>(sched: &S<H>) {
     let mut watch = sched.watch();

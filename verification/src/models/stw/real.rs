@@ -1,6 +1,8 @@
 //! The real scheduler: its world is stopped, its Ps come and go, a function runs under each of them.
 
-use crate::harness::embedder::{Embedded, Extra, Note, finish, first_runs, open, rest, small, submit};
+use crate::harness::embedder::{
+    Embedded, Extra, Note, finish, first_runs, open, rest, small, stops, submit, while_stopped,
+};
 use crate::hosts::model_host::ModelHost;
 use spinpark_kernel::atomic::Atomic;
 use spinpark_kernel::protocol::find::Worker;
@@ -8,30 +10,9 @@ use spinpark_kernel::protocol::stw::safepoint::SafepointFn;
 use spinpark_kernel::protocol::syscall::{Away, Way};
 use spinpark_kernel::sched::config::Config;
 use spinpark_kernel::sched::observer::Event;
-use spinpark_kernel::sched::stw::StoppedWorld;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-
-/// A stop: no G runs while `act` does. What that returns; the M, if `worker`'s has stopped it.
-fn while_stopped<H: ModelHost, X: Extra, R>(
-    sched: &Embedded<H, X>,
-    worker: Option<Worker>,
-    act: impl FnOnce(&mut StoppedWorld) -> R,
-) -> (R, Option<Away>) {
-    let mut stopped = sched.stop_the_world(worker);
-    sched.observer().is_stopped(true);
-    let result = act(&mut stopped);
-    sched.observer().is_stopped(false);
-    (result, sched.start_the_world(stopped))
-}
-
-/// A stop from outside.
-fn stops<H: ModelHost, X: Extra, R>(sched: &Embedded<H, X>, act: impl FnOnce(&mut StoppedWorld) -> R) -> R {
-    let (result, away) = while_stopped(sched, None, act);
-    assert!(away.is_none(), "the stopper was no M");
-    result
-}
 
 /// A G makes a system call.
 fn calls_once<H: ModelHost, X: Extra>(sched: &Embedded<H, X>, worker: Worker) -> (Worker, Way) {
