@@ -28,7 +28,7 @@
 //!
 //! Pair `poll`: what a thread did in the poller, with its buffers, before it left comes before what the next one does there.
 //!
-//! Checked by: verification/src/models/netpoll.rs, verification/src/models/whole.rs
+//! Checked by: verification/rooms/src/rooms/netpoll.rs, verification/src/models/whole.rs
 
 use crate::atomic::{Atomic, store_load};
 use crate::host::{Host, NEVER, Nanos};

@@ -17,7 +17,7 @@
 //!
 //! Pair `timer/poll`, of which this room has two stores and a load; the rest is in [`netpoll`](crate::protocol::netpoll).
 //!
-//! Checked by: verification/src/models/{timers,netpoll}.rs, verification/rooms/src/rooms/timers.rs
+//! Checked by: verification/src/models/timers.rs, verification/rooms/src/rooms/timers.rs
 
 use crate::atomic::{Atomic, UnderLock};
 use crate::host::{Host, Lock, NEVER, Nanos};

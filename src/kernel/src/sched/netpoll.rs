@@ -9,7 +9,7 @@
 //!
 //! With one G to run it does not search, and wakes no other M: a wake-up wakes one M.
 //!
-//! Checked by: verification/src/models/{poll,poller,netpoll}.rs
+//! Checked by: verification/src/models/{poll,poller}.rs
 
 use crate::host::{Host, NEVER, Nanos, Parker};
 use crate::protocol::find::Worker;
