@@ -1,8 +1,8 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
-pub mod netpoll;
 pub mod spinning;
 pub mod stw;
+pub mod timers;
 
 use crate::regression::{FORMAT, Regression};
 use crate::room::{self, Program, Room, Trial};
@@ -15,8 +15,7 @@ pub static ALL: &[Entry] = &[
     Entry::of::<spinning::Spinning>(),
     Entry::of::<spinning::Duel>(),
     Entry::of::<spinning::Idlers>(),
-    Entry::of::<netpoll::Netpoll>(),
-    Entry::of::<netpoll::Word>(),
+    Entry::of::<timers::Word>(),
     Entry::of::<stw::Stw>(),
     Entry::of::<stw::Safepoint>(),
     Entry::of::<Whole>(),

@@ -76,7 +76,6 @@ rooms! {
     spinning: "spinning",
     duel: "duel",
     idlers: "idlers",
-    netpoll: "netpoll",
     timers: "timers",
     stw: "stw",
     safepoint: "safepoint",
@@ -89,12 +88,11 @@ rooms! {
 const MODELS_ALONE: [&str; 2] = ["timer_queue", "goroutine"];
 
 /// Variants that each die of a model, and that no room's random programs have been asked for.
-const NOT_ASKED: [&str; 5] = [
+const NOT_ASKED: [&str; 4] = [
     "runq-cursors-of-two-bits",
     "spinning-counts-itself-early",
     "spinning-trusts-a-request-of-later",
     "safepoint-keeps-the-function",
-    "netpoll-looks-before-its-fence",
 ];
 
 #[test]

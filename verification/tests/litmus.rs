@@ -215,31 +215,6 @@ mod marks_mend_it {
         assert_eq!(outcomes(program!(mp_relaxed), Engine::LoomApart), all(&ALL_FOUR));
         assert_eq!(outcomes(program!(mp), Engine::LoomApart), all(&["0 0", "0 1", "1 1"]));
     }
-
-    #[test]
-    fn where_a_timer_is_the_first() {
-        let name = "netpoll::somebody_waits::the_first_timer";
-        let looks = model::find(name).expect("the model");
-        let reached = |engine: Engine| {
-            let run = looks.run_on(engine).expect("it runs there");
-            let job = Job {
-                model: looks,
-                engine,
-                bounds: run.bounds,
-                mutation: None,
-                seed: 1,
-                jobs: NonZeroUsize::MIN,
-                checkpoint: None,
-            };
-            engines::run(job, &engines::silent()).outcomes.into_keys().collect::<BTreeSet<_>>()
-        };
-        let all = reached(Engine::Sc);
-        assert!(
-            reached(Engine::Loom).len() < all.len(),
-            "loom finds them all now: docs/reference/caveats.md is out of date"
-        );
-        assert_eq!(reached(Engine::LoomApart), all);
-    }
 }
 
 mod the_reduction_loses_nothing {

@@ -199,7 +199,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify fuzz --minutes 60", Cargo("verify fuzz --minutes 0.02 --longest 8 --schedules 10 --jobs 1")),
     ("cargo verify fuzz list", Cargo("verify fuzz list")),
     ("cargo verify fuzz replay FILE", Fails("verify fuzz replay proptests/regressions/stw.stw-counts-a-p-twice.json")),
-    ("cargo verify fuzz netpoll stw", Cargo("verify fuzz netpoll stw --minutes 0.02 --jobs 1 --regressions src")),
+    ("cargo verify fuzz timers stw", Cargo("verify fuzz timers stw --minutes 0.02 --jobs 1 --regressions src")),
     (
         "cargo verify fuzz variants",
         Cargo("verify fuzz variants stw-counts-a-p-twice --jobs 1 --seed 1 --out target/tmp/programs"),

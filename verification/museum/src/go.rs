@@ -65,6 +65,8 @@ cases![
     timers::WAITS_FOR_ITSELF,
     poller::HALF_MADE,
     poller::SWALLOWED_BREAK,
+    poller::NOT_BROKEN,
+    poller::READ_BY_ANOTHER,
     deadlock::LOWERED_TOO_EARLY,
     deadlock::NOBODYS_P,
     deadlock::UNBORN_M,

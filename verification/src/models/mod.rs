@@ -12,7 +12,6 @@ pub mod locked;
 pub mod moments;
 pub mod monitor;
 pub mod monitor_beside;
-pub mod netpoll;
 pub mod pairs;
 pub mod poll;
 pub mod poller;
@@ -57,7 +56,7 @@ pub static MODELS: &[&[Model]] = &[
     rooms::LOCKED,
     work_source::MODELS,
     timers::MODELS,
-    netpoll::MODELS,
+    rooms::NETPOLL,
     lists::BEGINNINGS,
     lists::MODELS,
     between::MODELS,
@@ -117,7 +116,8 @@ pub static MUTANTS: &[&[Mutant]] = &[
     rooms::SYSCALL_MUTANTS,
     stw::MUTANTS,
     work_source::MUTANTS,
-    netpoll::MUTANTS,
+    rooms::NETPOLL_MUTANTS,
+    timers::MUTANTS,
     sched::MUTANTS,
     pairs::MUTANTS,
     whole::MUTANTS,

@@ -1,18 +1,15 @@
-//! Models of `poll`, and of what the poller's room does for it: which M waits until when, what is done with what comes,
-//! and what the monitor, and a busy M, do for those that wait. One thread plays all Ms of a whole scheduler, each in
-//! its turn; what is enumerated is what they meet.
+//! Models of `poll`: which M waits until when, what is done with what comes, and what the monitor, and a busy M, do for
+//! those that wait. One thread plays all Ms of a whole scheduler, each in its turn; what is enumerated is what they meet.
 //!
 //! What must follow is told in each model, and the transcript must say that and nothing else, in this order.
 
 mod elsewhere;
-mod room;
 mod sysmon;
 mod waits;
 
 use crate::model::{Model, sc};
 use crate::mutation::mutant::Mutant;
 use elsewhere::{a_nap, a_turn, extra};
-use room::one_question;
 use spinpark_kernel::host::Nanos;
 use spinpark_kernel::protocol::sysmon::SLICE;
 use sysmon::{no_m_is_left, nobody_waits_there, one_looks_there, one_waits_there, two_ticks, what_it_has_taken};
@@ -106,13 +103,6 @@ pub const MODELS: &[Model] = &[
         size: "one thread plays all: 1 M, 1 or 2 Ps, two sources; each of 40 looks",
         invariants: [1, 28, 30],
         must_reach: ["G11 under P0: Extra", "G21 under P0: Extra", "M0 spins"],
-        runs: [sc()]),
-    crate::model!("netpoll::it_knows_who_is_there::one_question", one_question,
-        claim: "whatever the poller's room is asked, it answers by which M is there, until when, and what there is to \
-                wait for",
-        size: "one thread plays all: the room by itself; each of 432 questions",
-        invariants: [28, 35],
-        must_reach: ["interrupts", "wakes", "yes", "no"],
         runs: [sc()]),
 ];
 

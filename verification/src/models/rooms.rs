@@ -135,6 +135,8 @@ pub const LOCAL: &[Model] = models!("local", rooms::local::Locals, invariants: [
 /// Gs that are bound to their Ms, and are told if they wait for ever.
 pub const LOCKED: &[Model] = models!("locked", rooms::locked::BoundGs, invariants: [4, 13, 19, 25, 30],
     of_three: ["readied_before_it_ends" => 7, "the_world_is_stopped_beside_two" => 8]);
+/// The M that waits in the poller.
+pub const NETPOLL: &[Model] = models!("netpoll", rooms::netpoll::Polled, invariants: [28, 29, 35, 44], of_three: []);
 /// `Notify`.
 pub const NOTIFY: &[Model] = models!("notify", rooms::notify::Notifies, invariants: [111, 112], focuses: []);
 /// One value.
@@ -286,6 +288,30 @@ pub const SYSCALL_MUTANTS: &[Mutant] = crate::mutants! {
         by BESIDE => [Rc11], BLOCKS => [Loom, Tso];
     "syscall-no-stopping-fence": "stw::stop without its StoreLoad",
         weaken("protocol/stw/mod.rs", "pub fn stop", "store_load::<H>()"), by BESIDE => [Rc11], BLOCKS => [Loom];
+};
+
+const WAITS: &str = "netpoll::every_client_program_is_explained::one_beside_one";
+const LEAVES: &str = "netpoll::every_client_program_is_explained::three_beside_each_other";
+
+/// Orderings of the word that says which M waits in the poller.
+pub const NETPOLL_MUTANTS: &[Mutant] = crate::mutants! {
+    room: "netpoll";
+    "netpoll-no-adders-fence": "announce without its StoreLoad",
+        weaken("protocol/netpoll.rs", "pub fn announce", "store_load::<H>()"), by WAITS => [Rc11];
+    "netpoll-no-waiters-fence": "prepare without its StoreLoad",
+        weaken("protocol/netpoll.rs", "pub fn prepare", "store_load::<H>()"), by WAITS => [Rc11];
+    "netpoll-no-sleepers-fence": "claim without its StoreLoad",
+        weaken("protocol/netpoll.rs", "pub fn claim", "store_load::<H>()"), by WAITS => [Rc11];
+    "netpoll-no-leavers-fence": "leave without its StoreLoad",
+        weaken("protocol/netpoll.rs", "pub fn leave", "store_load::<H>()"), by LEAVES => [Rc11];
+    "netpoll-no-handers-fence": "is_missing without its StoreLoad",
+        weaken("protocol/netpoll.rs", "pub fn is_missing", "store_load::<H>()"), by WAITS => [Rc11];
+    "netpoll-leaves-relaxed": "leave gives the poller up Relaxed",
+        weaken("protocol/netpoll.rs", "pub fn leave", "who.store"), by WAITS => [Rc11];
+    "netpoll-peeks-relaxed": "peek takes the poller Relaxed",
+        weaken("protocol/netpoll.rs", "pub fn peek", "compare_exchange"), by WAITS => [Rc11];
+    "netpoll-has-peeked-relaxed": "peek gives the poller up Relaxed",
+        weaken("protocol/netpoll.rs", "pub fn peek", "who.swap"), by WAITS => [Rc11];
 };
 
 const ONE: &str = "sockets::every_client_program_is_explained::one_beside_one";

@@ -66,19 +66,6 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         )
     },
     told(
-        "timers that waited for a busy P",
-        "golang/go#38860",
-        2020,
-        "netpoll-never-interrupts",
-        [
-            "After Go 1.14 moved timers to the Ps, timers beside Gs that compute fired up to 10 ms and more too late.",
-            "A timer was served by its own P only, however busy; and an M that slept in the poller until a later timer \
-             was not woken for an earlier one.",
-            "Other Ms run the timers of a busy P, and the adder of an earlier timer breaks the poller. The variant is \
-             without the second.",
-        ],
-    ),
-    told(
         "a deadline of a timer that was gone",
         "golang/go#51654",
         2022,
@@ -89,18 +76,6 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
              the poller woke at once, found nothing, and slept again, for no time.",
             "The earliest deadline is computed anew when timers go. The variant has its shape: the word is not written \
              when a timer is removed.",
-        ],
-    ),
-    told(
-        "a break that another M read",
-        "golang/go#42515",
-        2020,
-        "netpoll-peeks-beside-who-waits",
-        [
-            "Go's tests stood still for two minutes on NetBSD, until a forced collection woke the scheduler.",
-            "The poller is broken by an event. An M that only peeked into the poller read that event, and the one that \
-             waited for hours in it went on waiting.",
-            "Only the waiting M reads the event. Our kernel: no M peeks while one waits.",
         ],
     ),
     Exhibit {

@@ -1,11 +1,13 @@
-//! The poller: entered before it was made, and a break that it swallowed.
+//! The poller: entered before it was made; a break that it swallowed; and, with the kernel's own protocol, one that was not sent, or was read by
+//! another M.
 
 use crate::common::{Cell, Engine, Exhibit, ModelHost, Source, is_wrong, main_plays, party, rc11, sc, tso};
 use crate::go::{Case, told, variant};
 use spinpark_kernel::atomic::{Atomic, store_load};
-use spinpark_kernel::host::{Lock, Parker};
+use spinpark_kernel::host::{Lock, NEVER, Nanos, Parker};
+use spinpark_kernel::protocol::netpoll::{Neighbours, Netpoll};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// What `epfd` is before anything is stored in it, and what an old kernel answers to a call that it does not know.
 const NO_FD: i64 = -1;
@@ -164,5 +166,132 @@ pub(super) const SWALLOWED_BREAK: Case = Case {
         size: "2 threads: poller, adder; 1 break before, 2 timers",
         invariants: [28, 44],
         must_reach: ["broken 1 times", "broken 2 times", "broken 3 times"],
+        runs: [rc11(), sc(), tso()]),
+};
+
+const SOON: Nanos = 5;
+const LATE: Nanos = 100;
+
+/// The kernel's protocol, two timers, and a poller that was broken or not.
+struct Waited<H: ModelHost> {
+    netpoll: Netpoll<H>,
+    timers: [Atomic<H, u64>; 2],
+    broken: Atomic<H, bool>,
+}
+
+impl<H: ModelHost> Neighbours for Waited<H> {
+    fn deadline(&self) -> Nanos {
+        // Relaxed: as the kernel's.
+        self.timers.iter().map(|when| when.load(Relaxed)).min().unwrap_or(NEVER)
+    }
+    fn is_awaited(&self) -> bool {
+        false
+    }
+    fn interrupt(&self) {
+        if !is_wrong("museum-go-38860") {
+            self.broken.swap(true, AcqRel);
+        }
+    }
+    fn wakep(&self) {}
+}
+
+impl<H: ModelHost> Waited<H> {
+    /// `findRunnable`, with timers already due at some moment: the M waits until that, or less long.
+    fn waits(adds: fn(&Self), looks: fn(&Self)) -> String {
+        main_plays("M that waits");
+        let timers = [Atomic::new(LATE), Atomic::new(NEVER)];
+        let waited = Arc::new(Self { netpoll: Netpoll::new(), timers, broken: Atomic::new(false) });
+        let poll = waited.netpoll.claim(&*waited).expect("no M waits yet");
+        let adder = party::<H, _, _>("adder", &waited, adds);
+        let until = waited.netpoll.prepare(&poll, &*waited);
+        let other = party::<H, _, _>("M that looks", &waited, looks);
+        H::join(adder);
+        H::join(other);
+        let is_broken = waited.broken.load(Relaxed);
+        assert!(until <= SOON || is_broken, "a timer is due at {SOON}, and an M waits until {until}");
+        format!("waits until {until}{}", if is_broken { ", and is broken" } else { "" })
+    }
+
+    fn adds(&self) {
+        // Relaxed: as the kernel's.
+        self.timers[1].store(SOON, Relaxed);
+        self.netpoll.announce(SOON, self);
+    }
+
+    /// `netpoll(0)`: what it reads the M that waits does not read again.
+    fn looks(&self) {
+        let look = || _ = self.broken.swap(false, AcqRel);
+        if is_wrong("museum-go-42515") {
+            look();
+        } else {
+            self.netpoll.peek(self, || 1, look);
+        }
+    }
+}
+
+fn an_earlier_one_is_added<H: ModelHost>() -> String {
+    Waited::<H>::waits(Waited::adds, |_| ())
+}
+
+fn another_looks<H: ModelHost>() -> String {
+    Waited::<H>::waits(Waited::adds, Waited::looks)
+}
+
+const EARLIER: &str = "museum::go_38860::an_earlier_one_is_added";
+
+/// #38860.
+pub(super) const NOT_BROKEN: Case = Case {
+    exhibit: told(
+        "timers that waited for a busy P",
+        "golang/go#38860",
+        2020,
+        "museum-go-38860",
+        [
+            "After Go 1.14 moved timers to the Ps, timers beside Gs that compute fired up to 10 ms and more too late.",
+            "A timer was served by its own P only, however busy; and an M that slept in the poller until a later timer \
+             was not woken for an earlier one.",
+            "Other Ms run the timers of a busy P, and the adder of an earlier timer breaks the poller. The variant is \
+             without the second.",
+        ],
+    ),
+    mutant: variant(
+        "museum-go-38860",
+        "a thread that adds an earlier timer does not break the poller",
+        &[(EARLIER, Engine::Rc11), (EARLIER, Engine::Sc)],
+    ),
+    model: crate::model!("museum::go_38860::an_earlier_one_is_added", an_earlier_one_is_added,
+        claim: "an M that waits for a timer is woken for an earlier one, or waits for that",
+        size: "2 threads: M that waits, adder; 2 timers",
+        invariants: [35, 44],
+        must_reach: ["waits until 5", "waits until 100, and is broken"],
+        runs: [rc11(), sc(), tso()]),
+};
+
+const LOOKS: &str = "museum::go_42515::another_looks";
+
+/// #42515.
+pub(super) const READ_BY_ANOTHER: Case = Case {
+    exhibit: told(
+        "a break that another M read",
+        "golang/go#42515",
+        2020,
+        "museum-go-42515",
+        [
+            "Go's tests stood still for two minutes on NetBSD, until a forced collection woke the scheduler.",
+            "The poller is broken by an event. An M that only peeked into the poller read that event, and the one that \
+             waited for hours in it went on waiting.",
+            "Only the waiting M reads the event. Our kernel: no M peeks while one waits.",
+        ],
+    ),
+    mutant: variant(
+        "museum-go-42515",
+        "an M that looks into the poller reads the break that was meant for the M that waits",
+        &[(LOOKS, Engine::Rc11), (LOOKS, Engine::Sc)],
+    ),
+    model: crate::model!("museum::go_42515::another_looks", another_looks,
+        claim: "an M that looks into the poller does not read the break of the one that waits",
+        size: "3 threads: M that waits, adder, M that looks; 2 timers",
+        invariants: [28, 44],
+        must_reach: ["waits until 5", "waits until 100, and is broken"],
         runs: [rc11(), sc(), tso()]),
 };

@@ -15,6 +15,7 @@ pub mod interrupt;
 pub mod join_set;
 pub mod local;
 pub mod locked;
+pub mod netpoll;
 pub mod notify;
 pub mod oneshot;
 pub mod operation;
@@ -54,6 +55,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<join_set::JoinSets>(),
     Declared::of::<local::Locals>(),
     Declared::of::<locked::BoundGs>(),
+    Declared::of::<netpoll::Polled>(),
     Declared::of::<notify::Notifies>(),
     Declared::of::<oneshot::Oneshots>(),
     Declared::of::<operation::Operations>(),

@@ -39,6 +39,5 @@ macro_rules! scenario {
 #[cfg(not(test))]
 pub(crate) use scenario;
 
-pub mod netpoll;
 pub mod spinning;
 pub mod task;
