@@ -93,7 +93,7 @@ pub const MODELS: &[Model] = &[
         must_reach: ["Whole", "None", "Shorter", "Same", "InVain"],
         runs: [sc()]),
     crate::model!("poll::one_look_serves_all::a_turn", a_turn,
-        claim: "when it is the global queue's turn, what sources and the poller have is queued, once, and others are told",
+        claim: "when it is the global queue's turn, what sources and the poller have is queued, once, and others are told if one of them has to wait",
         size: "one thread plays all: 1 M, 1 or 2 Ps, two sources, a poller; each of 162 turns",
         invariants: [1, 28, 29, 30],
         must_reach: ["G2 under P0: GlobalTurn", "G11 under P0: Local", "G31 under P0: Local", "M0 spins"],
