@@ -1,7 +1,7 @@
 //! System calls, and the parties that want the P meanwhile.
 
 use super::setup::{S, begun, blocks, calls, ends, set, spawns, ticks};
-use crate::harness::embedder::{rest, stops, submit};
+use crate::harness::embedder::{stops, submit};
 use crate::hosts::model_host::ModelHost;
 use spinpark_kernel::protocol::find::Worker;
 use spinpark_kernel::protocol::stw::safepoint::SafepointFn;
@@ -131,7 +131,6 @@ pub(super) fn block_and_safepoint<H: ModelHost>() -> String {
 /// The world is stopped while another thread passes a safepoint.
 pub(super) fn stop_and_safepoint<H: ModelHost>() -> String {
     let sched = set::<H>(1, 1, 0, |_, worker, _| Some(worker));
-    rest(&sched, 1);
     let stopper = H::fork("stopper", {
         let sched = Arc::clone(&sched);
         move || stops(&sched, |_| ())
