@@ -114,7 +114,7 @@ pub const MODELS: &[Model] = &[
         runs: [rc11(), loom_bounded(1), sampled(Engine::Pct, 5_000), sampled(Engine::TsoPct, 3_000)]),
     crate::model!("deadlock::never_told_without_reason::another_runs", another_runs,
     claim: "the same: the readier runs on another P",
-    size: "2 Ps, 2 Ms that sleep, 2 Gs, 1 wait",
+    size: "2 Ps, 3 Ms, 2 Gs, 1 wait",
     invariants: [1, 2, 4, 19, 25, 30, 31, 32, 33, 34],
     must_reach: ["0 tickets", "1 tickets"],
     runs: [rc11_cut(),

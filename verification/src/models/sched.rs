@@ -116,7 +116,7 @@ fn few_threads_can_be_had<H: ModelHost>() -> String {
 }
 
 fn more_ps_than_ms<H: ModelHost>() -> String {
-    play::<H>(Shape { procs: 2, max_ms: 1, roots: 2, submitters: 2, asleep: 1, ..SMALL })
+    play::<H>(Shape { procs: 2, max_ms: 1, roots: 2, submitters: 2, ..SMALL })
 }
 
 /// The models.

@@ -160,7 +160,6 @@ pub(super) fn ends<H: ModelHost>(max_ms: usize) -> String {
         None
     }
     let sched = table::<H>(1, max_ms, 3, play);
-    rest(&sched, max_ms);
     submit(&sched, 1, 2);
     // The thread that ends may be the last, and may have yet to see to it that there is another.
     sched.observer().more.done.sleep();
@@ -288,7 +287,6 @@ pub(super) fn two_wait_in_the_scheduler<H: ModelHost>() -> String {
         Some(worker)
     }
     let sched = table::<H>(2, 2, 2, play);
-    rest(&sched, 2);
     submit(&sched, 1, 1);
     finish(&sched);
     let woken = sched.observer().more.book.with(|book| book.woken.clone());
@@ -302,9 +300,8 @@ pub(super) fn two_wait_in_the_scheduler<H: ModelHost>() -> String {
 }
 
 /// G2 spawns G1, which waits for it; does something meanwhile, and readies G1.
-fn another<H: ModelHost>(procs: usize, max_ms: usize, asleep: usize, play: Play<H, Known<H>>) -> String {
-    let sched = table::<H>(procs, max_ms, 2, play);
-    rest(&sched, asleep);
+fn another<H: ModelHost>(procs: usize, play: Play<H, Known<H>>) -> String {
+    let sched = table::<H>(procs, 3, 2, play);
     submit(&sched, 2, 2);
     finish(&sched);
     let seen = sched.observer().reported();
@@ -333,7 +330,7 @@ fn readies<H: ModelHost>(sched: &Table<H>, worker: &Worker) {
 }
 
 pub(super) fn another_is_in_a_system_call<H: ModelHost>() -> String {
-    another::<H>(1, 3, 0, |sched, mut worker, n| {
+    another::<H>(1, |sched, mut worker, n| {
         if n == 1 {
             return Some(is_readied(sched, worker));
         }
@@ -347,7 +344,7 @@ pub(super) fn another_is_in_a_system_call<H: ModelHost>() -> String {
 }
 
 pub(super) fn another_runs<H: ModelHost>() -> String {
-    another::<H>(2, 2, 2, |sched, mut worker, n| {
+    another::<H>(2, |sched, mut worker, n| {
         if n == 1 {
             return Some(is_readied(sched, worker));
         }

@@ -1,7 +1,7 @@
 //! Ms that go to sleep, Gs that wait, and what is queued meanwhile.
 
 use super::setup::{S, begun, blocks, ends, parks, readies, set, spawns};
-use crate::harness::embedder::{first_runs, rest, submit};
+use crate::harness::embedder::{rest, submit};
 use crate::hosts::model_host::ModelHost;
 use spinpark_kernel::protocol::find::Worker;
 use std::sync::Arc;
@@ -54,10 +54,7 @@ pub(super) fn two_submit<H: ModelHost>() -> String {
 
 /// G1's P is handed off when its system call begins.
 pub(super) fn handoff_and_submit<H: ModelHost>() -> String {
-    let sched = set::<H>(1, 2, 2, |sched, worker, n| Some(if n == 1 { blocks(sched, worker) } else { worker }));
-    rest(&sched, 2);
-    submit(&sched, 1, 1);
-    first_runs(&sched);
+    let sched = begun::<H>(1, 2, 2, |sched, worker, n| Some(if n == 1 { blocks(sched, worker) } else { worker }));
     submit(&sched, 2, 2);
     ends(&sched)
 }
@@ -150,7 +147,6 @@ pub(super) fn end_and_submit<H: ModelHost>() -> String {
 /// The same, and G2 may come before G1 runs.
 pub(super) fn the_only_m_ends_while_a_g_comes<H: ModelHost>() -> String {
     let sched = set::<H>(1, 1, 2, ends_with_its_thread);
-    rest(&sched, 1);
     submit(&sched, 1, 2);
     sched.observer().more.happened.sleep();
     ends(&sched)

@@ -145,7 +145,6 @@ pub(super) fn a_g_makes_one_system_call_after_another<H: ModelHost>() -> String 
     }
     let counts = CallCounts { made: AtomicU32::new(0), late: AtomicU32::new(0), asked: Atomic::new(false) };
     let sched = open::<H, _>(small(2, 2), 1, counts, play::<H>);
-    rest(&sched, 2);
     submit(&sched, 1, 1);
     first_runs(&sched);
     let made = stops(&sched, |_| sched.observer().more.made.load(Relaxed));
@@ -252,7 +251,6 @@ pub(super) fn a_g_and_an_outsider_run_one_each<H: ModelHost>() -> String {
         Some(worker)
     }
     let sched = open::<H, Passed>(small(1, 1), 1, Passed(Default::default()), play::<H>);
-    rest(&sched, 1);
     submit(&sched, 1, 1);
     first_runs(&sched);
     let before = counts(&sched)[0];
@@ -291,7 +289,6 @@ pub(super) fn the_scheduler_is_closed<H: ModelHost>() -> String {
 
 pub(super) fn a_g_runs_beside_an_idle_p<H: ModelHost>() -> String {
     let sched = open::<H, Passed>(small(2, 1), 1, Passed(Default::default()), |_, worker, _| Some(worker));
-    rest(&sched, 1);
     submit(&sched, 1, 1);
     first_runs(&sched);
     assert!(passes(&sched, None).is_none(), "the caller was no M");
