@@ -17,6 +17,7 @@ struct Lives {
 
 impl Observer for Lives {
     fn event(&self, event: Event<'_>) {
+        // Relaxed: an M's start is reported before its thread begins.
         match event {
             Event::Starting { .. } => self.started.fetch_add(1, Ordering::Relaxed),
             Event::Exited { .. } => self.ended.fetch_add(1, Ordering::Relaxed),
@@ -31,6 +32,7 @@ fn where_every_p_is_in_use_no_m_is_started_and_none_is_reported_to_have_ended() 
         while let Some((mine, _)) = sched.next(worker) {
             sched.start().expect("there is nothing to start");
             let Lives { started, ended, seen } = sched.observer();
+            // Relaxed: what `start` reports, it reports on this thread.
             seen.set((started.load(Ordering::Relaxed), ended.load(Ordering::Relaxed))).expect("there is one G");
             worker = mine;
         }

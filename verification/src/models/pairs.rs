@@ -110,7 +110,7 @@ pub const MODELS: &[Model] = &[
         claim: "the only M there can be ends just when a G comes: either of the two sees it, and an M runs the G",
         size: "1 P, 1 M, 2 Gs, of which the first ends its M",
         invariants: [1, 2, 30, 36],
-        must_reach: ["1 Ms, refused"],
+        must_reach: ["refused 1"],
         runs: [rc11_cut(), sampled(Engine::Random, 10_000), sampled(Engine::Pct, 10_000)]),
     crate::model!("sched::bound_gs::end_with_their_ms", two_end,
         claim: "two threads end with the Gs that are bound to them, and leave nothing behind",

@@ -35,26 +35,24 @@ fn about_a_batch_is_due<H: ModelHost>() -> String {
     format!("{} were left", number.saturating_sub(BATCH))
 }
 
-fn two_add<H: ModelHost>() -> String {
+/// Two threads add a timer each, and the other one's is removed again or not.
+fn added_by_two<H: ModelHost>(is_removed: bool) -> String {
     let shard = Shard::<H>::new();
-    let other = party::<H, _, _>("other", &shard, |shard| shard.add(SOON, false));
+    let other = party::<H, _, _>("other", &shard, move |shard| shard.add(SOON, is_removed));
     shard.add(LATE, false);
     let seen = shard.deadline();
     H::join(other);
-    let left = shard.deadline();
-    assert!(left == SOON, "the earliest timer is due at {SOON}, and the shard says {left}");
+    let (left, earliest) = (shard.deadline(), if is_removed { LATE } else { SOON });
+    assert!(left == earliest, "the earliest timer is due at {earliest}, and the shard says {left}");
     format!("first {seen}, then {left}")
 }
 
+fn two_add<H: ModelHost>() -> String {
+    added_by_two::<H>(false)
+}
+
 fn one_adds_and_one_removes<H: ModelHost>() -> String {
-    let shard = Shard::<H>::new();
-    let other = party::<H, _, _>("other", &shard, |shard| shard.add(SOON, true));
-    shard.add(LATE, false);
-    let seen = shard.deadline();
-    H::join(other);
-    let left = shard.deadline();
-    assert!(left == LATE, "the earliest timer is due at {LATE}, and the shard says {left}");
-    format!("first {seen}, then {left}")
+    added_by_two::<H>(true)
 }
 
 /// The models.

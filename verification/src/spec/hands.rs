@@ -94,12 +94,12 @@ impl Model {
 
     /// The first M is started, by the scheduler's maker.
     pub(super) fn begin(&mut self) {
-        let p = if self.may_start() { self.idle_p_unless_closed() } else { None };
-        let Some((p, m)) = p.zip(self.unused.last().copied()) else {
-            self.seen.note("no M was to start, or every P was in use");
+        let may = self.may_start();
+        let p = if may { self.idle_p_unless_closed() } else { None };
+        self.seen.note_if(may && p.is_none(), "every P was in use when the first M was to start");
+        let Some((p, m)) = p.and_then(|p| Some((p, self.unused.pop()?))) else {
             return self.events.push(Ev::Began(true));
         };
-        self.unused.pop();
         self.alive += 1;
         (self.spinning_ms, self.wants_spinning_m) = (self.spinning_ms + 1, false);
         self.events.push(Ev::Starting(m));

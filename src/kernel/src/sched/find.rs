@@ -183,6 +183,7 @@ impl<H: Host, O: Observer> find::Neighbours for Arc<Sched<H, O>> {
                         self.central(|c| self.take_global(c, worker, waiting))
                     }
                 };
+                // What is alone is run next. Where a G comes before it, it waits: so `wakep`, with its StoreLoad, stands behind that choice.
                 if any && (g.is_some() || self.queue(worker).len() > 1) {
                     self.spinning.wakep(self);
                 }

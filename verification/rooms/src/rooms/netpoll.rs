@@ -61,6 +61,13 @@ pub enum Op {
     Await,
 }
 
+impl Op {
+    /// Is it one of an M that has a P?
+    fn needs_p(self) -> bool {
+        matches!(self, Op::Sleep(_) | Op::HandOn(_) | Op::Peek(_))
+    }
+}
+
 /// What happens while one looks into the poller, besides what other threads do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Beside {
@@ -361,8 +368,7 @@ impl<H: RoomHost> Real<Polled, H> for OnHost<H> {
     fn begin<'a>(&'a self, hand: &'a mut Hand, op: Op, _: &Maker<H>) -> Begun<'a, H, Vec<Was>> {
         let others = Others::new(self);
         hand.calls += 1;
-        let is_an_ms = matches!(op, Op::Sleep(_) | Op::HandOn(_) | Op::Peek(_));
-        if is_an_ms && !hand.has_p && (hand.poll.is_some() || !others.takes_p(hand, false, Was::Took)) {
+        if op.needs_p() && !hand.has_p && (hand.poll.is_some() || !others.takes_p(hand, false, Was::Took)) {
             return Begun::Over(Vec::new());
         }
         match op {
@@ -376,10 +382,8 @@ impl<H: RoomHost> Real<Polled, H> for OnHost<H> {
             }
             Op::Peek(beside) => others.peeks(hand, beside),
             Op::Return(is_due) => others.returns(hand, is_due),
-            Op::Another => {
-                let claim = hand.poll.as_ref().map(|_| self.netpoll.claim(&others));
-                claim.into_iter().for_each(|poll| others.says(Was::Claimed(poll.is_some())));
-            }
+            Op::Another if hand.poll.is_some() => others.says(Was::Claimed(self.netpoll.claim(&others).is_some())),
+            Op::Another => {}
             Op::Add(when) => {
                 others.sets(hand.me, when);
                 self.netpoll.announce(when, &others);

@@ -1,7 +1,7 @@
 //! Ms that go to sleep, Gs that wait, and what is queued meanwhile.
 
 use super::setup::{S, begun, blocks, ends, parks, readies, set, spawns};
-use crate::harness::embedder::{rest, submit};
+use crate::harness::embedder::{finish, rest, submit};
 use crate::hosts::model_host::ModelHost;
 use spinpark_kernel::protocol::find::Worker;
 use std::sync::Arc;
@@ -149,7 +149,8 @@ pub(super) fn the_only_m_ends_while_a_g_comes<H: ModelHost>() -> String {
     let sched = set::<H>(1, 1, 2, ends_with_its_thread);
     submit(&sched, 1, 2);
     sched.observer().more.happened.sleep();
-    ends(&sched)
+    finish(&sched);
+    format!("refused {}", sched.observer().reported().refused)
 }
 
 /// Two system calls end at once, and there is one P.

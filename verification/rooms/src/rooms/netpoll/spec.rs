@@ -66,7 +66,7 @@ enum M {
     Waits(Nanos),
 }
 
-/// Who is in the poller.
+/// The thread in the poller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum InPoller {
     /// None, since then.
@@ -250,18 +250,17 @@ impl Spec<Polled> for Known {
             Op::Return(_) | Op::Peek(_) | Op::Another | Op::Await => None,
         };
         self.awaited |= op == Op::Await;
-        let is_an_ms = matches!(op, Op::Sleep(_) | Op::HandOn(_) | Op::Peek(_));
         let is_exact = self.alone.is_some();
-        if is_exact && is_an_ms && !matches!(self.ms[0], M::Runs | M::Looks) {
+        if is_exact && op.needs_p() && !matches!(self.ms[0], M::Runs | M::Looks) {
             if self.idle == 0 || self.ms[0] != M::Away {
                 return Some(Vec::new());
             }
             self.does(Was::Took);
         }
-        let is_nothing = !is_exact && is_an_ms && answer.is_some_and(Vec::is_empty);
+        let is_nothing = !is_exact && op.needs_p() && answer.is_some_and(Vec::is_empty);
         if let Some(when) = change.filter(|_| !is_nothing) {
             let before = self.timers.len() - 1;
-            let is_gone = is_an_ms && self.owner == Some(me.thread);
+            let is_gone = op.needs_p() && self.owner == Some(me.thread);
             self.timers[before] = if is_gone { NEVER } else { self.timers[before] };
             self.timers[me.thread] = when;
         }
