@@ -38,7 +38,7 @@ pub type Env = Vec<(u32, u8)>;
 pub struct Taken {
     /// Which transition, as an index.
     pub transition: usize,
-    /// What its parameters are.
+    /// What its parameters are; behind them the set, if it is for one, as a number.
     pub args: Vec<u8>,
     /// The state after it.
     pub after: State,
@@ -151,24 +151,32 @@ impl<'a> Finite<'a> {
     /// All that can happen next.
     pub fn successors(&self, state: &State, mut each: impl FnMut(Taken)) {
         for (index, transition) in self.system.transitions.iter().enumerate() {
-            self.instances(transition, state, &[], |env| {
-                let args = env.iter().map(|(_, x)| *x).collect();
+            self.instances(transition, state, &[], |set, state, env| {
+                let args = env.iter().map(|(_, x)| *x).chain(transition.set.map(|_| set)).collect();
                 let after = self.apply(&transition.updates, state, env);
                 each(Taken { transition: index, args, after });
             });
         }
     }
 
-    /// Each way in which the transition's guard holds, if the first parameters are `fixed`.
+    /// Each way in which the transition's guard holds, if the first parameters are `fixed`, and behind them its set. `each` gets the set as
+    /// a number, whose lowest bit stands for its first element, and the state with it.
     pub fn instances(
         &self,
         transition: &Transition,
         state: &State,
         fixed: &[Option<u8>],
-        mut each: impl FnMut(&mut Env),
+        mut each: impl FnMut(u8, &State, &mut Env),
     ) {
-        let mut env = Env::new();
-        self.bind(transition, state, fixed, 0, &mut env, &mut each);
+        let all = transition.set.map_or(Vec::new(), |rel| self.tuples(rel));
+        let known = fixed.get(transition.params.len()).copied().flatten();
+        for set in known.map_or(0..=((1_u16 << all.len()) - 1) as u8, |known| known..=known) {
+            let mut state = *state;
+            for (at, args) in all.iter().enumerate() {
+                self.put(&mut state, transition.set.expect("it has elements"), args, set >> at & 1 == 1);
+            }
+            self.bind(transition, &state, fixed, 0, &mut Env::new(), &mut |env| each(set, &state, env));
+        }
     }
 
     fn bind(

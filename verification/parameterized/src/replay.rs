@@ -10,7 +10,7 @@ use std::collections::HashMap;
 pub struct Move {
     /// Its name.
     pub name: &'static str,
-    /// Parameters, by name.
+    /// Parameters, by name; and a set, by its relation's.
     pub args: Vec<(&'static str, u8)>,
 }
 
@@ -53,11 +53,13 @@ impl<'a> Replay<'a> {
             let fixed: Vec<Option<u8>> = transition
                 .params
                 .iter()
-                .map(|param| step.args.iter().find(|(name, _)| *name == param.name).map(|(_, value)| *value))
+                .map(|param| param.name)
+                .chain(transition.set.map(|rel| rel.name))
+                .map(|known| step.args.iter().find(|(name, _)| *name == known).map(|(_, value)| *value))
                 .collect();
             let finite = self.finite;
             let mut count = 0;
-            finite.instances(transition, state, &fixed, |env| {
+            finite.instances(transition, state, &fixed, |_, state, env| {
                 count += 1;
                 let after = finite.apply(&transition.updates, state, env);
                 if !out.contains(&after) {

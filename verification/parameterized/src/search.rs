@@ -130,12 +130,9 @@ pub fn tell(finite: &Finite<'_>, found: &Found) -> String {
     let mut text = format!("begins:\n{}", finite.describe(begin));
     for step in way {
         let transition = &system.transitions[step.transition];
-        let args: Vec<String> = transition
-            .params
-            .iter()
-            .zip(&step.args)
-            .map(|(p, x)| format!("{} = {}{x}", p.name, p.sort.0.to_uppercase()))
-            .collect();
+        let params = transition.params.iter().map(|p| format!("{} = {}", p.name, p.sort.0.to_uppercase()));
+        let names = params.chain(transition.set.map(|rel| format!("{} = set ", rel.name)));
+        let args: Vec<String> = names.zip(&step.args).map(|(name, x)| format!("{name}{x}")).collect();
         writeln!(text, " {} ({})", transition.name, args.join(", ")).expect("to memory");
     }
     let last = way.last().map_or(*begin, |step| step.after);

@@ -111,6 +111,7 @@ pub fn name_of(v: &Var) -> String {
 pub fn transition(transition: &Transition, system: &System, out: &mut String) {
     writeln!(out, "; {}: src/kernel/src/{}", transition.name, transition.source).expect("to memory");
     transition.params.iter().for_each(|param| declare(param, out));
+    transition.set.iter().for_each(|rel| writeln!(out, "; for each set `{}`", rel.name).expect("to memory"));
     transition.guard.iter().for_each(|part| assert(part, system, out));
     for update in &transition.updates {
         match update {

@@ -35,6 +35,8 @@ relations! {
     OWES = "owes_a_wake"(M, M);
     /// A G was queued while the world was to stop, and no M was woken for it.
     UNSERVED = "unserved"();
+    /// Gs are left in the queues that a step takes some out of: as it likes, and not so between steps.
+    LEFT = "left"();
 }
 
 places! {
@@ -127,6 +129,12 @@ impl Transition {
             .set(IN_LINE, &[m])
     }
 
+    /// `m`, which has `q`, takes Gs out of the queues of `p`, perhaps the last.
+    pub fn takes_gs(&mut self, m: Var, p: Var, q: Var) -> &mut Self {
+        self.when(OWNS.of([m, q])).when(BUSY.of([p])).for_each_set(LEFT);
+        self.assign(BUSY, |x| and([BUSY.of([x[0]]), or([not(same(x[0], p)), LEFT.of([])])])).with_set_done()
+    }
+
     /// `m` may sleep: it has no P, and owes no wake.
     pub fn owes_nothing(&mut self, m: Var) -> &mut Self {
         self.when(all("p", P, |p| not(OWNS.of([m, p])))).when(all("s", M, |s| not(OWES.of([m, s]))))
@@ -161,9 +169,9 @@ fn steps(variant: &str) -> Vec<Transition> {
         t.when(OWNS.of([m, p])).set(BUSY, &[p]);
     });
     // It, or a thief: also out of a P that is held already.
-    step("takes_the_last", "sched/find.rs: take_local, steal", &|t, m| {
+    step("takes_gs", "queues/local.rs: get, steal_some, put", &|t, m| {
         let (p, q) = (t.for_each("p", P), t.for_each("q", P));
-        t.when(OWNS.of([m, q])).clear(BUSY, &[p]);
+        t.takes_gs(m, p, q);
     });
     step("idles", "sched/central.rs: releasep", &|t, m| {
         let p = t.for_each("p", P);

@@ -118,6 +118,8 @@ pub struct Transition {
     pub source: &'static str,
     /// For which party.
     pub params: Vec<Var>,
+    /// For which set: a relation that is as the step likes, and holds of nothing before and after it.
+    pub set: Option<Rel>,
     /// When: over the state before.
     pub guard: Vec<Formula>,
     /// What becomes of the state.
@@ -127,7 +129,7 @@ pub struct Transition {
 impl Transition {
     /// A transition that does nothing yet.
     pub fn new(name: &'static str, source: &'static str) -> Transition {
-        Transition { name, source, params: Vec::new(), guard: Vec::new(), updates: Vec::new() }
+        Transition { name, source, params: Vec::new(), set: None, guard: Vec::new(), updates: Vec::new() }
     }
 
     /// For each of this sort.
@@ -135,6 +137,18 @@ impl Transition {
         let var = Var::fresh(name, sort);
         self.params.push(var);
         var
+    }
+
+    /// For each set of what `rel` is of. [`with_set_done`](Self::with_set_done) comes last.
+    pub fn for_each_set(&mut self, rel: Rel) -> &mut Self {
+        self.set = Some(rel);
+        self
+    }
+
+    /// The set is used no more.
+    pub fn with_set_done(&mut self) -> &mut Self {
+        self.set.map(|rel| _ = self.assign(rel, |_| Formula::Is(false)));
+        self
     }
 
     /// Only if this is so now, after what was done by earlier calls.

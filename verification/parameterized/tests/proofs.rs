@@ -377,7 +377,7 @@ mod a_stop {
                 |t| t.updates.retain(|update| !matches!(update, Update::Rel { rel, .. } if *rel == TOKEN)),
                 "leads_on/is_to_be_woken_at_its_turn",
             ),
-            ("takes_the_last", |t| _ = t.clear(HELD, &[t.params[1]]), "stays/waits_for_ps/takes_the_last"),
+            ("takes_gs", |t| _ = t.clear(HELD, &[t.params[1]]), "stays/waits_for_ps/takes_gs"),
             ("queues_up", pushes_in, "line/queues_up"),
             ("is_first", |t| _ = t.goes(t.params[0], spinpark_parameterized::stw::OUT), "stoppers/is_first"),
         ];

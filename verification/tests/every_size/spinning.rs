@@ -39,7 +39,7 @@ const COUNTED_LOCKED: Table =
 const COUNTED_FREE: Table = &[(SEARCH, "begins_to_spin"), (GOT_P, "counts_itself")];
 const NEED_SET: Table = &[(ASK, "asks"), (SAW_WORK, "asks_for_work"), (REFUSED_ASK, "asks_refused")];
 const TOOK_OWN: Table = &[(SEARCH, "takes_own"), (SPIN, "takes_own"), (REFUSED_DRAIN, "drains_refused")];
-const SPILLED: Table = &[(RUN, "spills"), (SPILL, "spills"), (KICKS, "spills")];
+const SPILLED: Table = &[(RUN, "spills"), (KICKS, "spills")];
 const GLOBAL_TAKEN: Table = &[(SEARCH, "takes_global"), (SPIN, "takes_global")];
 const GLOBAL_SHARED: Table = &[(SEARCH, "takes_share"), (SPIN, "takes_share")];
 const LISTED: Table = &[
@@ -53,16 +53,16 @@ const LISTED: Table = &[
 const REFUSED: Table = &[(START, "is_refused"), (START_UNCOUNTED, "is_refused_uncounted")];
 const STARTED: Table = &[(START, "starts"), (START_UNCOUNTED, "starts_uncounted")];
 
-/// Of which G, P or M it is.
-type Args = [Option<(&'static str, u8)>; 2];
-const NONE: Args = [None, None];
+/// Of which G, P or M it is, and of which set of Gs.
+type Args = [Option<(&'static str, u8)>; 3];
+const NONE: Args = [None; 3];
 
 fn of(name: &'static str, x: u8) -> Args {
-    [Some((name, x)), None]
+    [Some((name, x)), None, None]
 }
 
-fn of_both(a: (&'static str, u8), b: (&'static str, u8)) -> Args {
-    [Some(a), Some(b)]
+fn batch(gs: &[u8]) -> (&'static str, u8) {
+    (BATCH.name, gs.iter().fold(0, |set, g| set | 1 << g))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -226,9 +226,8 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                     let told = thread.found.take();
                     let first = told.unwrap_or_else(|| later_found(items, at, item.thread));
                     let shared = std::mem::take(&mut thread.shared);
-                    shared
-                        .into_iter()
-                        .for_each(|g| steps.push(Some(Step { m, label: Label::Is(GLOBAL_SHARED, of("g", g)) })));
+                    let share = Label::Is(GLOBAL_SHARED, [Some(batch(&shared)), None, None]);
+                    steps.extend((!shared.is_empty()).then_some(Some(Step { m, label: share })));
                     steps.push(Some(Step { m, label: Label::Is(GLOBAL_TAKEN, of("g", first)) }));
                     steps.extend(told.map(|g| Some(Step { m, label: Label::Found(g) })));
                 } else {
@@ -255,7 +254,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             ("queues/runnext.rs", "take", Act::Swap(g, _)) if g != 0 => say(Label::Is(TOOK_OWN, of("g", g as u8))),
             ("queues/runnext.rs", "steal", Act::Swap(g, _)) if g != 0 => {
                 if let Name::Next(v) = item.word {
-                    say(Label::Is(&[(SPIN, "steals")], of_both(("v", v), ("g", g as u8))));
+                    say(Label::Is(&[(SPIN, "steals")], [Some(("v", v)), Some(("g", g as u8)), None]));
                 }
             }
             ("queues/runnext.rs", "is_set_acquire", Act::Load(g)) => {
@@ -314,12 +313,11 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 (Name::Slot(_), Act::Load(g)) => thread.read.push(g as u8),
                 (Name::Head(v), Act::Exchange(..)) => {
                     let mut gs = thread.read.drain(..);
-                    gs.next()
-                        .into_iter()
-                        .for_each(|g| say(Label::Is(&[(SPIN, "steals")], of_both(("v", v), ("g", g)))));
-                    let more: Vec<u8> = gs.collect();
-                    more.iter().for_each(|g| say(Label::Is(&[(FOUND, "steals_more")], of_both(("v", v), ("g", *g)))));
-                    thread.stolen = more;
+                    let first = gs.next().map(|g| ("g", g));
+                    thread.stolen = gs.collect();
+                    let more = (!thread.stolen.is_empty()).then(|| batch(&thread.stolen));
+                    let steals: Table = if more.is_some() { &[(SPIN, "steals_more")] } else { &[(SPIN, "steals")] };
+                    say(Label::Is(steals, [Some(("v", v)), first, more]));
                 }
                 (Name::Tail(_), Act::Store(_)) => {
                     thread.puts.push_back(std::mem::take(&mut thread.stolen));
@@ -330,9 +328,8 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 _ => (),
             },
             ("queues/runq.rs", "spill_half", Act::Exchange(head, after)) => {
-                for g in later_slots(items, at, item.thread, (after - head) as usize) {
-                    say(Label::Is(SPILLED, of("g", g)));
-                }
+                let gs = later_slots(items, at, item.thread, (after - head) as usize);
+                say(Label::Is(SPILLED, [Some(batch(&gs)), None, None]));
             }
             ("queues/runq.rs", "put_batch", Act::Store(_)) if matches!(item.word, Name::Tail(_)) => {
                 // Those of a share are in the ring as they leave the global queue.

@@ -246,7 +246,7 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, wakers: &mut Wakers) -> 
     }
     match step.label {
         Label::Busy(p) => replay.step(|_, _| of_p("readies", p)),
-        Label::NoLongerBusy(p) => replay.step(|_, _| of_p("takes_the_last", p)),
+        Label::NoLongerBusy(p) => replay.step(|_, _| of_p("takes_gs", p)),
         Label::TookIdle(p) => {
             if replay.states.iter().all(|state| owns(replay.finite, state)) {
                 wakers.insert(m, p);

@@ -39,10 +39,7 @@ pub const RANKS: &[u8] = &[
 ];
 
 /// Steps that move an M which answers, and do not lower its rank: with that, what bounds them.
-pub const RISES: &[(&str, &str)] = &[
-    ("spills", "each takes a G out of the ring"),
-    ("gets_p_for_work", "nothing: work was seen, and may be gone, or none"),
-];
+pub const RISES: &[(&str, &str)] = &[("gets_p_for_work", "nothing: work was seen, and may be gone, or none")];
 
 /// Steps at which one M relies on another that may be farther from the G than itself.
 pub const RELIES: &[&str] =

@@ -53,9 +53,9 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         });
     }
     step("spills", "queues/runq.rs: spill_half", &|t| {
-        let (m, p, g) = (t.for_each("m", M), t.for_each("p", P), t.for_each("g", G));
-        t.from_any(m, Places::of(&[RUN, KICKS, SPILL])).when(OWNS.of([m, p])).drains(m).when(RING.of([g, p]));
-        t.clear(RING, &[g, p]).set(SPILLS, &[m, g]).goes(m, SPILL);
+        let (m, p) = (t.for_each("m", M), t.for_each("p", P));
+        t.from_any(m, Places::of(&[RUN, KICKS])).when(OWNS.of([m, p])).drains(m).takes_batch(p);
+        t.puts_batch(SPILLS, m).goes(m, SPILL);
     });
     step("puts_spilled", "sched/mod.rs: spill", &|t| {
         let (m, g) = (t.for_each("m", M), t.for_each("g", G));
@@ -213,9 +213,8 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         t.clear_all(YIELDED, &[m]).goes_if(m, at(m, SPIN), FOUND, RUN);
     });
     step("takes_share", "queues/globq.rs: get_batch", &|t| {
-        let (m, p, g) = (t.for_each("m", M), t.for_each("p", P), t.for_each("g", G));
-        t.from_any(m, SEARCHING).when(OWNS.of([m, p])).takes_lock(m).when(GLOBAL.of([g]));
-        t.clear(GLOBAL, &[g]).set(RING, &[g, p]);
+        let (m, p) = (t.for_each("m", M), t.for_each("p", P));
+        t.from_any(m, SEARCHING).when(OWNS.of([m, p])).takes_share(m, p);
     });
     step("begins_to_spin", "protocol/spinning.rs: become_spinning", &|t| {
         let m = t.for_each("m", M);
@@ -233,8 +232,8 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     });
     step("steals_more", "queues/runq.rs: steal_some", &|t| {
         let (m, p, v, g) = (t.for_each("m", M), t.for_each("p", P), t.for_each("v", P), t.for_each("g", G));
-        t.from(m, FOUND).when(OWNS.of([m, p])).when(not(same(p, v))).when(RING.of([g, v]));
-        t.clear(RING, &[g, v]).set(PUTS, &[m, g]);
+        t.from(m, SPIN).when(OWNS.of([m, p])).when(not(same(p, v))).drains(m).when(RING.of([g, v]));
+        t.clear(RING, &[g, v]).takes_batch(v).puts_batch(PUTS, m).goes(m, FOUND);
     });
     if is("steals-uncounted") {
         step("steals_uncounted", "queues/runq.rs: steal_some", &|t| {

@@ -159,6 +159,7 @@ impl threads::Neighbours<Havoc> for Sleepers {
             return Some((MId(0), nextp));
         }
         while whether(LEFT) {}
+        tell("puts them into the global queue");
         if let NextP::Run { p, token } = nextp {
             p.discard();
             tell(if token.is_some() { "idles the P of one that is counted" } else { "idles the P of one that is not" });

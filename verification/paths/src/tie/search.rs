@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
         let key = |t: &Transition| {
             let mut params: Vec<_> = t.params.iter().map(|param| (param.name, param.sort.0)).collect();
             params.sort_unstable();
-            params
+            (params, t.set)
         };
         if key(source) != key(drawn) {
             return false;
@@ -124,7 +124,7 @@ impl<'a> Search<'a> {
     fn each(&self, t: &Transition, place: u8, mut each: impl FnMut(&Finite<'_>, &State, &mut Env)) {
         for (finite, states) in &self.samples {
             for state in states.iter().filter(|state| state.places[..finite.sizes[0]].contains(&place)) {
-                finite.instances(t, state, &[], |env| {
+                finite.instances(t, state, &[], |_, state, env| {
                     if state.places[env[0].1 as usize] == place {
                         each(finite, state, env);
                     }

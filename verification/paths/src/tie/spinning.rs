@@ -36,6 +36,9 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("globq::get_batch", SPIN),
         ("local::get", SEARCH),
         ("local::get", SPIN),
+        ("local::get, when the ring has its turn", SEARCH),
+        ("local::get, when the ring has its turn", SPIN),
+        ("local::len", RUN),
         ("local::put", RUN),
         ("local::put, by a G that yields", RUN),
         ("local::put_next", RUN),
@@ -62,7 +65,8 @@ pub(super) static DRAWING: Drawing = Drawing {
             Places::of(&[RUN, FOUND])
         }
         "none in it" | "some in it" | "true: it was, at some moment" | "false" => SCANNING,
-        "yields" => Places::of(&[SEARCH]),
+        // One that has spilled wakes an M before it searches.
+        "yields" => Places::of(&[SEARCH, QUEUED]),
         "queued" => Places::of(&[QUEUED]),
         "an idle P" | "its P, kept" | "its P, taken back" => Places::of(&[RUN]),
         "the P" => Places::of(&[HAND_OFF]),
@@ -73,7 +77,7 @@ pub(super) static DRAWING: Drawing = Drawing {
         "the P, to be run by an M that is not counted" => Places::of(&[START_UNCOUNTED]),
         _ => Places::of(&[RUN, OUT]),
     },
-    open: &["nmspinning.", "needspinning.", "a P is idle"],
+    open: &["nmspinning.", "needspinning.", "a P is idle", "head.exchange", "runnext.swap"],
     words: &[
         MOVES,
         &[
@@ -103,9 +107,15 @@ pub(super) static DRAWING: Drawing = Drawing {
         "spinning::is_needspinning",
         "threads::startm",
         "syscall::retake, of a word that was seen",
+        "local::steal_some, into its own",
         "runq::get",
         "runq::put",
+        "runq::put_batch",
+        "runq::spill_half",
+        "runq::steal_some",
+        "runq::steal_some, into its own",
         "runq::is_empty",
+        "runq::len",
         "runnext::put",
         "runnext::take",
         "runnext::steal",
@@ -114,12 +124,8 @@ pub(super) static DRAWING: Drawing = Drawing {
     left_out: &[
         ("stops, the safepoint", &["stw::", "syscall::take_from_syscalls, for a stop"]),
         ("an M that sleeps: it is woken together with its P", &["threads::stopm"]),
-        ("batches", &["local::", "runq::"]),
     ],
-    elsewhere: &[
-        ("a store buffer", &["flushes_put", "flushes_global", "flushes_clear"]),
-        ("queues, which move many at once: drawn as one after the other", &["spills", "steals_more"]),
-    ],
+    elsewhere: &[("a store buffer", &["flushes_put", "flushes_global", "flushes_clear"])],
     sizes: &[&[2, 2, 1], &[3, 2, 2]],
     steps: 12_000,
 };
@@ -263,6 +269,8 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             let p = the(t, "p", P);
             t.when(HANDS.of([m, p])).when(not(ring_shows(p)));
         }
+        // One after the other, as they are taken.
+        "puts them into the global queue" => (),
         "has run its G, and looks for another" | "calls wakep" => (),
         "what is there for the P, under the lock?" if is("work") => {
             context.is_locked = true;

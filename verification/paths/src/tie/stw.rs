@@ -35,29 +35,43 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("globq::put", OUT),
         ("globq::put_batch", OUT),
         ("globq::get_batch", OUT),
+        ("spinning::startm, counted", OUT),
+        ("spinning::startm, not counted", OUT),
+        ("local::get", OUT),
+        ("local::get, when the ring has its turn", OUT),
+        ("local::put", OUT),
+        ("local::put, by a G that yields", OUT),
+        ("local::put_next", OUT),
+        ("local::steal_some", OUT),
     ],
     ends: |what| match what {
         "the first in the line" => Places::of(&[FIRST]),
         "a stopped world" => Places::of(&[STOPPED]),
         _ => Places::of(&[OUT]),
     },
-    open: &["under the lock", "word.", "nextp."],
+    open: &["under the lock", "word.", "nextp.", "head.exchange", "tail.store", "mine.tail.store", "runnext.swap"],
     words: &[
         MOVES,
-        &["it comes into the line", "it leaves the line", "len.store", "puts the rest", "tail.store", "runnext.swap"],
+        &["it comes into the line", "it leaves the line", "len.store", "puts the rest", "puts them", "spills"],
+        &["head.exchange", "tail.store", "mine.tail.store", "runnext.swap"],
     ],
     within: &[
-        "spinning::startm, counted",
-        "spinning::startm, not counted",
         "syscall::exitsyscall",
         "syscall::exitsyscall, of a call known to block",
         "syscall::retake, of a word that was seen",
+        "local::steal_some, into its own",
+        "runnext::put",
+        "runnext::steal",
+        "runnext::take",
+        "runq::get",
+        "runq::put",
+        "runq::put_batch",
+        "runq::spill_half",
+        "runq::steal_some",
+        "runq::steal_some, into its own",
     ],
-    left_out: &[
-        ("the safepoint", &["stw::for_each_p"]),
-        ("of a ring all but whether there are Gs in it", &["local::", "runnext::", "runq::"]),
-    ],
-    elsewhere: &[("a ring, of which it is drawn only that its last G may be taken", &["takes_the_last"])],
+    left_out: &[("the safepoint", &["stw::for_each_p"])],
+    elsewhere: &[],
     sizes: &[&[2, 1], &[2, 2]],
     steps: 12_000,
 };
@@ -81,27 +95,32 @@ fn elsewhere(edge: &Edge, t: &mut Transition, context: &Context) -> Reading {
             t.when(not(among(n, SLEEPERS))).when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(OWNS, &[n, p]);
         }
         // One that is woken has its P since it was set.
-        "nextp.swap none" if context.operation == "threads::startm" && is("the P") => takes(t, m),
+        "nextp.swap none" if context.operation.contains("::startm") && is("the P") => takes(t, m),
         "nextp.swap none" => (),
         act if act.starts_with("word.exchange") && is("done") && !context.operation.starts_with("syscall::enter") => {
             takes(t, m);
         }
         act if act.starts_with("word.") => (),
         // What happens to the P then is another operation's.
-        "startm, counted" | "startm, not counted" | "idles its own P" | "idles the P" | "handoffp" => {
+        "startm, counted" | "startm, not counted" | "idles its own P" | "handoffp" => {
+            return Reading::Elsewhere(Places::of(&[OUT]));
+        }
+        act if act.starts_with("idles the P") => {
             return Reading::Elsewhere(Places::of(&[OUT]));
         }
         "gives the number back" | "has no number to give back" => return Reading::Elsewhere(Places::of(&[OUT])),
         "mput" if !is("it sleeps") => return Reading::Elsewhere(Places::of(&[OUT])),
-        "puts the rest of its share into its ring" => {
-            let p = the(t, "p", P);
-            t.when(OWNS.of([m, p])).set(BUSY, &[p]);
-        }
+        "puts the rest of its share into its ring" => fills(t, m),
+        // A ring, as far as it is drawn: are there Gs in it? A full one is put into in the end: see `local::put`.
+        "tail.store past what it wrote" | "mine.tail.store past what it wrote" | "runnext.swap the G" => fills(t, m),
+        act if is("done") && act.starts_with("head.exchange") => empties(t, context),
+        "runnext.swap none" if is("a G") => empties(t, context),
+        "a G is left in the ring of the P" if is("yes") => empties(t, context),
         act if act.starts_with("len.store") && context.operation == "globq::get_batch" => {
             let p = the(t, "p", P);
             t.when(OWNS.of([m, p])).assign(UNSERVED, |_| Formula::Is(false));
         }
-        act if act.starts_with("len.store") || act == "pidleget_or_queue" => {
+        act if ["len.store", "spills", "puts them", "pidleget_or_queue"].iter().any(|put| act.starts_with(put)) => {
             _ = t.assign(UNSERVED, |_| or([UNSERVED.of([]), STOPPING.of([])]))
         }
         "under the lock: every P is held" if is("no") => (),
@@ -111,6 +130,19 @@ fn elsewhere(edge: &Edge, t: &mut Transition, context: &Context) -> Reading {
         _ => (),
     }
     Reading::Step
+}
+
+/// It puts Gs into the queues of its own P.
+fn fills(t: &mut Transition, m: Var) {
+    let p = the(t, "p", P);
+    t.when(OWNS.of([m, p])).set(BUSY, &[p]);
+}
+
+/// It takes Gs out of the queues of a P, perhaps the last: of its own, or as a thief of another.
+fn empties(t: &mut Transition, context: &Context) {
+    let (p, q) = (the(t, "p", P), the(t, "q", P));
+    let is_own = same(p, q);
+    t.takes_gs(context.m, p, q).when(if context.operation.contains("steal") { not(is_own) } else { is_own });
 }
 
 /// It takes a P that is another's.

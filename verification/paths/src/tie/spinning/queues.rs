@@ -6,6 +6,7 @@ use super::*;
 pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
     let m = context.m;
     let is = |answer: &str| edge.answers.len() == 1 && edge.answers.contains(answer);
+    let is_get = |operation: &str| operation.starts_with("local::get");
     match (context.operation.as_str(), edge.step.act.as_str()) {
         ("globq::peek", "len.load") if is("0") => _ = t.when(not(global_shows())).set(SAW_GLOBAL, &[m]),
         // It scans the global queue before the rings.
@@ -14,27 +15,22 @@ pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Re
             t.when(not(ring_shows(p))).set(SAW_RING, &[m, p]).when(SAW_GLOBAL.of([m]));
         }
         // The half of a ring, and the G that did not fit.
-        ("globq::put_batch", act) if act.starts_with("len.store") => {
-            let g = the(t, "g", G);
-            let spilled = |x: &[Var]| and([same(x[0], m), SPILLS.of([m, x[1]])]);
-            t.set(PUTS_GLOBAL, &[m, g]).assign(PUTS_GLOBAL, |x| or([PUTS_GLOBAL.of([x[0], x[1]]), spilled(x)]));
-            t.clear_all(SPILLS, &[m]);
-        }
+        ("globq::put_batch", act) if act.starts_with("len.store") => spilled(t, m),
         ("globq::put" | "globq::put_batch", "takes the lock") => _ = t.takes_lock(m),
         ("globq::put", _) => {
             let g = the(t, "g", G);
             t.set(PUTS_GLOBAL, &[m, g]);
         }
         ("globq::get_batch", "puts the rest of its share into its ring") => {
-            let (p, g) = (the(t, "p", P), the(t, "g", G));
-            t.when(OWNS.of([m, p])).takes_lock(m).when(GLOBAL.of([g])).clear(GLOBAL, &[g]).set(RING, &[g, p]);
+            let p = the(t, "p", P);
+            t.when(OWNS.of([m, p])).takes_share(m, p);
         }
         ("globq::get_batch", act) if act.starts_with("len.store") => {
             let g = the(t, "g", G);
             t.takes_lock(m).when(GLOBAL.of([g])).clear(GLOBAL, &[g]).clear_all(YIELDED, &[m]);
         }
-        ("local::get", "head.exchange past the one that it read") if is("done") => takes_own(t, m),
-        ("local::get", "runnext.swap none") if is("a G") => takes_own(t, m),
+        (get, "head.exchange past the one that it read") if is("done") && is_get(get) => takes_own(t, m),
+        (get, "runnext.swap none") if is("a G") && is_get(get) => takes_own(t, m),
         ("local::put", "tail.store past what it wrote") => {
             let g = the(t, "g", G);
             t.set(PUTS, &[m, g]);
@@ -60,16 +56,31 @@ pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Re
         }
         ("local::steal_some", "head.exchange past the one that it read") if is("done") => steals(t, m),
         ("local::steal_some", "runnext.swap none") if is("a G") => steals(t, m),
-        // More than one.
+        // More than one: the first is to be run, the others are put into its own ring, and are visible when that store is.
         ("local::steal_some", "head.exchange past all that it read, half of what there was") if is("done") => {
-            return Reading::Elsewhere(Places::of(&[SPIN]));
+            steals(t, m);
+            let v = the(t, "v", P);
+            t.takes_batch(v);
         }
+        ("local::steal_some", "mine.tail.store past what it wrote") => _ = t.puts_batch(PUTS, m),
         (_, "head.exchange past half of the slots") if is("done") => {
-            return Reading::Elsewhere(Places::of(&[RUN, KICKS]));
+            let p = the(t, "p", P);
+            t.when(OWNS.of([m, p])).drains(m).takes_batch(p).puts_batch(SPILLS, m);
+        }
+        (_, "spills all that it claimed, and the G") => {
+            t.takes_lock(m);
+            spilled(t, m);
         }
         _ => (),
     }
     Reading::Step
+}
+
+fn spilled(t: &mut Transition, m: Var) {
+    let g = the(t, "g", G);
+    let are_spilled = |x: &[Var]| and([same(x[0], m), SPILLS.of([m, x[1]])]);
+    t.set(PUTS_GLOBAL, &[m, g]).assign(PUTS_GLOBAL, |x| or([PUTS_GLOBAL.of([x[0], x[1]]), are_spilled(x)]));
+    t.clear_all(SPILLS, &[m]);
 }
 
 fn steals(t: &mut Transition, m: Var) {
