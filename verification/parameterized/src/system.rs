@@ -147,8 +147,10 @@ impl Transition {
 
     /// The set is used no more.
     pub fn with_set_done(&mut self) -> &mut Self {
-        self.set.map(|rel| _ = self.assign(rel, |_| Formula::Is(false)));
-        self
+        match self.set {
+            Some(rel) => self.assign(rel, |_| Formula::Is(false)),
+            None => self,
+        }
     }
 
     /// Only if this is so now, after what was done by earlier calls.
