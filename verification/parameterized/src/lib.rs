@@ -33,7 +33,8 @@ pub mod stamp;
 pub mod stw;
 pub mod system;
 
-use system::Protocol;
+use obligations::Obligation;
+use system::{Protocol, System};
 
 /// The protocols.
 pub static PROTOCOLS: &[Protocol] = &[
@@ -53,4 +54,15 @@ pub static PROTOCOLS: &[Protocol] = &[
         needed: needed::CUSTODY,
     },
     Protocol { name: "stw", system: stw::system, wrong: stw::WRONG, right: stw::RIGHT, needed: needed::STW },
+];
+
+/// The obligations of what comes to pass in a system.
+pub type Liveness = fn(&System) -> Vec<Obligation>;
+
+/// What comes to pass, by protocol: its obligations. Of the first some fail, which it names.
+pub static LIVENESS: &[(&str, Liveness)] = &[
+    ("spinning", spinning::progress::obligations),
+    ("runq", runq::leaves::obligations),
+    ("custody", custody::retakes::obligations),
+    ("stw", stw::ends::obligations),
 ];

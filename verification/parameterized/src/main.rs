@@ -1,7 +1,6 @@
 //! Proves spinpark's protocols for every size, and shows that wrong variants are noticed. Try `--help`.
 
 use clap::{Parser, Subcommand};
-use spinpark_parameterized::PROTOCOLS;
 use spinpark_parameterized::finite::Finite;
 use spinpark_parameterized::obligations::{self, Obligation, Verdict};
 use spinpark_parameterized::page;
@@ -10,9 +9,8 @@ use spinpark_parameterized::said;
 use spinpark_parameterized::search;
 use spinpark_parameterized::smt;
 use spinpark_parameterized::solver::Solver;
-use spinpark_parameterized::spinning;
-use spinpark_parameterized::stw;
 use spinpark_parameterized::system::{Protocol, System, Variant};
+use spinpark_parameterized::{LIVENESS, PROTOCOLS};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -243,10 +241,9 @@ fn variant_is_noticed(protocol: &Protocol, variant: &Variant, tells: bool) -> (V
 }
 
 fn progress() {
-    for name in ["spinning", "stw"] {
+    for (name, of) in LIVENESS {
         let system = (named(Some(name))[0].system)("");
-        let all =
-            if name == "stw" { stw::ends::obligations(&system) } else { spinning::progress::obligations(&system) };
+        let all = of(&system);
         for solver in solvers(None) {
             let failed = obligations::refuted(&all, &obligations::ask(solver, &system, &all));
             say!("{name}: {}: {} of {} obligations hold", solver.name(), all.len() - failed.len(), all.len());

@@ -1,4 +1,5 @@
 //! All tests in one program.
 
 mod command;
+mod progress;
 mod proofs;

@@ -7,11 +7,11 @@ use spinpark_parameterized::search;
 use spinpark_parameterized::solver::Solver;
 use spinpark_parameterized::system::{Protocol, System, Variant};
 
-fn protocol(name: &str) -> &'static Protocol {
+pub(crate) fn protocol(name: &str) -> &'static Protocol {
     PROTOCOLS.iter().find(|protocol| protocol.name == name).expect("there is one")
 }
 
-fn names_of_refuted(all: &[Obligation], verdicts: &[Verdict]) -> Vec<String> {
+pub(crate) fn names_of_refuted(all: &[Obligation], verdicts: &[Verdict]) -> Vec<String> {
     obligations::refuted(all, verdicts).into_iter().map(|obligation| obligation.name.clone()).collect()
 }
 
@@ -306,111 +306,23 @@ mod in_a_small_universe {
     }
 }
 
-mod an_m_that_answers_for_a_g {
-    use super::*;
-    use spinpark_parameterized::spinning::{progress, state};
-
-    #[test]
-    fn has_a_rank_wherever_it_answers() {
-        let answering = state::ANSWERING.and(state::SCANNING);
-        let places = (0..state::PLACES.len() as u8).filter(|place| answering.has(*place));
-        let mut ranks = progress::RANKS.to_vec();
-        ranks.sort_unstable();
-        assert_eq!(ranks, places.collect::<Vec<u8>>());
-    }
-
-    /// Each step of its own brings it nearer, and each on which it relies is nearer than itself: but for those that are named.
-    fn comes_to_it_but_for_what_is_named(solver: Solver) {
-        if !solver.is_here() {
-            return;
-        }
-        let system = (protocol("spinning").system)("");
-        let all = progress::obligations(&system);
-        let failed = names_of_refuted(&all, &obligations::ask(solver, &system, &all));
-        let rises = progress::RISES.iter().map(|(step, _)| format!("descends/{step}"));
-        let named: Vec<String> = rises.chain(progress::RELIES.iter().map(|s| format!("passes_down/{s}"))).collect();
-        assert_eq!(failed, named, "{}", solver.name());
-    }
-
-    #[test]
-    fn comes_to_it_but_for_what_is_named_by_z3() {
-        comes_to_it_but_for_what_is_named(Solver::Z3);
-    }
-
-    #[test]
-    fn comes_to_it_but_for_what_is_named_by_cvc5() {
-        comes_to_it_but_for_what_is_named(Solver::Cvc5);
-    }
-}
-
-mod a_stop {
-    use super::*;
-    use spinpark_parameterized::logic::{Update, and, not, or, same};
-    use spinpark_parameterized::stw::{AHEAD, HELD, IN_LINE, TOKEN, ends};
-    use spinpark_parameterized::system::{System, Transition};
-
-    fn refuted(solver: Solver, system: &System) -> Vec<String> {
-        let all = ends::obligations(system);
-        names_of_refuted(&all, &obligations::ask(solver, system, &all))
-    }
-
-    #[test]
-    fn ends_for_every_size() {
-        for solver in Solver::ALL.into_iter().filter(|solver| solver.is_here()) {
-            assert_eq!(refuted(solver, &(protocol("stw").system)("")), [""; 0], "{}", solver.name());
-        }
-    }
-
-    fn pushes_in(t: &mut Transition) {
-        let m = t.params[0];
-        t.assign(AHEAD, |x| or([AHEAD.of([x[0], x[1]]), and([same(x[0], m), IN_LINE.of([x[1]])])]));
-    }
-
-    /// One step is changed; what is refuted then.
-    #[test]
-    fn may_not_end_if_one_step_is_wrong() {
-        type Edit = fn(&mut Transition);
-        let wrong: [(&str, Edit, &str); 5] = [
-            ("is_woken", |t| t.guard.push(not(TOKEN.of([t.params[0]]))), "due/wakes_up_when_all_are_held"),
-            (
-                "wakes",
-                |t| t.updates.retain(|update| !matches!(update, Update::Rel { rel, .. } if *rel == TOKEN)),
-                "leads_on/is_to_be_woken_at_its_turn",
-            ),
-            ("takes_gs", |t| _ = t.clear(HELD, &[t.params[1]]), "stays/waits_for_ps/takes_gs"),
-            ("queues_up", pushes_in, "line/queues_up"),
-            ("is_first", |t| _ = t.goes(t.params[0], spinpark_parameterized::stw::OUT), "stoppers/is_first"),
-        ];
-        if !Solver::Z3.is_here() {
-            return;
-        }
-        for (step, edit, what) in wrong {
-            let mut system = (protocol("stw").system)("");
-            edit(system.transitions.iter_mut().find(|t| t.name == step).expect("it is drawn"));
-            let names = refuted(Solver::Z3, &system);
-            assert!(names.iter().any(|name| name == what), "{step}: {names:?}");
-        }
-        let names = refuted(Solver::Z3, &(protocol("stw").system)("wakes-nobody"));
-        assert!(names.iter().any(|name| name == "stays/waits_for_ps/hands_in"), "{names:?}");
-    }
-}
-
 mod the_page {
     use super::*;
-    use spinpark_parameterized::spinning::progress;
-    use spinpark_parameterized::stw;
+    use spinpark_parameterized::{LIVENESS, spinning::progress};
 
     /// docs/evidence/every-size.md counts what the solvers are asked and refute.
     #[test]
     fn counts_the_obligations_of_progress_and_names_the_variants_without_an_execution() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/evidence/every-size.md");
         let text = std::fs::read_to_string(path).expect("the page is there");
-        let all = progress::obligations(&(protocol("spinning").system)("")).len();
+        let all = LIVENESS[0].1(&(protocol("spinning").system)("")).len();
         let refuted = progress::RISES.len() + progress::RELIES.len();
         let says = format!("both solvers discharge {} of {all}", all - refuted);
         assert!(text.contains(&says), "not so: {says}");
-        let of_a_stop = stw::ends::obligations(&(protocol("stw").system)("")).len();
-        assert!(text.contains(&format!("both solvers discharge {of_a_stop} obligations")), "there are {of_a_stop}");
+        for (name, of) in LIVENESS.iter().skip(1) {
+            let all = of(&(protocol(name).system)("")).len();
+            assert!(text.contains(&format!("({all} obligations)")), "{name}: there are {all}");
+        }
         for variant in PROTOCOLS.iter().flat_map(|protocol| protocol.wrong) {
             let is_named = text.contains(&format!("`{}`", variant.name));
             assert_eq!(is_named, variant.steps.is_none(), "{}", variant.name);

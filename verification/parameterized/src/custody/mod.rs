@@ -8,6 +8,7 @@
 //! second P for another M, and a thread that starts the world holds many.
 
 mod invariant;
+pub mod retakes;
 mod steps;
 
 use crate::finite::{Finite, State, Universe};

@@ -5,6 +5,7 @@
 //!
 //! The ring that a thief fills is one more ring: it puts there what it stole, as its owner, in one batch.
 
+pub mod leaves;
 mod steps;
 
 use crate::finite::{Finite, State, Universe};
