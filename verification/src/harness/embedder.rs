@@ -17,8 +17,8 @@ use spinpark_kernel::sched::stw::StoppedWorld;
 use spinpark_kernel::sched::{Sched, Sources};
 use spinpark_kernel::types::g::G;
 use spinpark_kernel::types::p::PId;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicUsize};
 use std::sync::{Arc, Mutex};
 
 /// Something that happens once, and can be waited for: Go's `note`.
@@ -68,8 +68,10 @@ pub(crate) struct Embedder<H: ModelHost, X: Extra> {
     tasks: Tasks<H>,
     /// How often each G ran. No part of what is checked, as all that is of `std` here.
     ran: Vec<AtomicU32>,
-    /// Has every M fallen asleep since the main thread last looked?
+    /// Every M sleeps, and `awaited` Gs have run.
     all_asleep: H::Parker,
+    /// How many Gs run before the main thread goes on. Of `std`: it is written where no M is awake.
+    awaited: AtomicUsize,
     /// G1 runs.
     first_runs: Note<H>,
     /// Is the world stopped? The stopper writes it, Gs read it: never at the same time.
@@ -106,8 +108,13 @@ impl<H: ModelHost, X: Extra> Observer for Embedder<H, X> {
         drop(reported);
         self.more.event(&event);
         match event {
-            Event::Slept { sleeping, alive, .. } if sleeping == alive => self.all_asleep.unpark(),
-            Event::Gone { .. } => self.all_asleep.unpark(),
+            // The main thread is told when all is over, and not each time that all sleep: each of its looks meets what Ms do
+            // then in as many orders as a model of its own. Where all sleep, how many Gs ran depends on nothing but the execution.
+            Event::Slept { sleeping, alive, .. } | Event::Gone { sleeping, alive }
+                if sleeping == alive && self.is_awaited() =>
+            {
+                self.all_asleep.unpark();
+            }
             _ => (),
         }
     }
@@ -161,9 +168,9 @@ impl<H: ModelHost, X: Extra> Embedder<H, X> {
         self.ran.len() as u64
     }
 
-    /// Waits until the last M that is awake falls asleep. For models that allow no spurious wake-ups.
-    pub(crate) fn until_all_sleep(&self) {
-        self.all_asleep.park();
+    /// Have as many Gs run as the main thread waits for?
+    fn is_awaited(&self) -> bool {
+        self.ran.iter().filter(|ran| ran.load(Relaxed) > 0).count() == self.awaited.load(Relaxed)
     }
 
     pub(crate) fn each_ran_once(&self) {
@@ -228,6 +235,7 @@ fn embedder<H: ModelHost, X: Extra>(config: &Config, n: u64, more: X, play: Play
         tasks: Tasks::new(n as usize),
         ran: (0..n).map(|_| AtomicU32::new(0)).collect(),
         all_asleep: H::Parker::new(),
+        awaited: AtomicUsize::new(n as usize),
         first_runs: Note::new(),
         stopped: Cell::new(false),
         used: (0..config.capacity()).map(|_| Cell::new(false)).collect(),
@@ -241,9 +249,17 @@ fn embedder<H: ModelHost, X: Extra>(config: &Config, n: u64, more: X, play: Play
 /// threads start are others, and larger.
 pub(crate) fn rest<H: ModelHost, X: Extra>(sched: &Embedded<H, X>, n: usize) {
     for _ in 0..n {
-        sched.start().expect("there is a thread");
-        sched.observer().until_all_sleep();
+        until_all_sleep(sched, 0, || sched.start().expect("there is a thread"));
     }
+}
+
+/// While every M sleeps: acts, and waits until `gs` Gs have run and every M sleeps again. For models that allow no spurious wake-ups.
+pub(crate) fn until_all_sleep<H: ModelHost, X: Extra>(sched: &Embedded<H, X>, gs: usize, act: impl FnOnce()) {
+    let embedder = sched.observer();
+    embedder.awaited.store(gs, Relaxed);
+    act();
+    embedder.all_asleep.park();
+    embedder.awaited.store(embedder.ran.len(), Relaxed);
 }
 
 /// Submits Gs `from` to `to`.

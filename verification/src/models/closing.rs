@@ -10,7 +10,7 @@
 //! | the same, before it blocks; there is no M    | `refused`, and `close`                  | `there_is_no_m`    |
 //! | nothing: a bound G begins to wait            | itself, as `close` ends its wait        | `a_g_begins_to_wait` |
 
-use crate::harness::embedder::{Embedded, open, small, submit};
+use crate::harness::embedder::{Embedded, open, small, submit, until_all_sleep};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, rc11, rc11_cut};
 use spinpark_kernel::host::Parker;
@@ -81,8 +81,7 @@ fn no_m<H: ModelHost>() -> String {
 
 fn an_m_sleeps<H: ModelHost>() -> String {
     let sched = scheduler::<H>(numbers(1, 1), 2, ends::<H>);
-    submit(&sched, 1, 1);
-    sched.observer().until_all_sleep();
+    until_all_sleep(&sched, 1, || submit(&sched, 1, 1));
     let submitter = submitter(&sched, 2);
     let back = close(&sched);
     let is_refused = H::join(submitter);

@@ -5,7 +5,9 @@
 
 use crate::engines::Engine;
 use crate::harness::common::g;
-use crate::harness::embedder::{Embedded, Extra, Note, Play, finish, first_runs, open_with, small, stops, submit};
+use crate::harness::embedder::{
+    Embedded, Extra, Note, Play, finish, first_runs, open_with, small, stops, submit, until_all_sleep,
+};
 use crate::hosts::model_host::ModelHost;
 use crate::model::{Model, loom_bounded, rc11, rc11_cut, sampled, sc};
 use crate::mutation::mutant::{self, Mutant};
@@ -152,8 +154,7 @@ fn there_are_two_ps<H: ModelHost>() -> String {
 
 fn the_world_is_stopped<H: ModelHost>() -> String {
     let sched = tower::<H>(small(1, 1), 2, |_, worker: Worker, _| Some(worker));
-    submit(&sched, 1, 1);
-    sched.observer().until_all_sleep();
+    until_all_sleep(&sched, 1, || submit(&sched, 1, 1));
     let ringer = H::fork("ringer", {
         let sched = Arc::clone(&sched);
         move || ring(&sched, 2)

@@ -99,6 +99,10 @@ pub trait Neighbours {
     fn is_any_p_idle(&self) -> bool;
     /// Takes an idle P; if there is none, runs `or_else` before the idle list can change.
     fn pidleget(&self, or_else: impl FnOnce()) -> Option<Self::IdleP>;
+    /// The same for [`startm`](Neighbours::startm): takes what that needs under the same hold of the lock.
+    fn pidleget_to_start(&self, or_else: impl FnOnce()) -> Option<Self::IdleP> {
+        self.pidleget(or_else)
+    }
     /// Runs `p` on some M, which starts out spinning.
     fn startm(&self, p: Self::IdleP, token: SpinningToken);
 }
@@ -124,7 +128,7 @@ impl<H: Host> Spinning<H> {
         if elected.is_none() {
             return;
         }
-        let p = others.pidleget(|| {
+        let p = others.pidleget_to_start(|| {
             // Lowered before the idle list can change: an M that idles its P after this, and retires, shows to every
             // later submitter a count that stands for an M.
             elected.take().into_iter().for_each(|token| self.give_up(token));

@@ -62,7 +62,20 @@ pub trait Neighbours<H: Host> {
 /// # }
 /// ```
 pub fn startm<H: Host>(nextp: NextP, ms: &[M<H>], others: &impl Neighbours<H>) {
-    match others.mget() {
+    start(others.mget(), nextp, ms, others);
+}
+
+/// The same on the M that [`mget`](Neighbours::mget) has found.
+///
+/// ```
+/// use spinpark_kernel::{host::Host, protocol::threads::{Available, Neighbours, start}, types::m::{M, NextP}};
+/// // An M was found under the lock, as the P was taken:
+/// fn wakes<H: Host>(found: Available, nextp: NextP, ms: &[M<H>], others: &impl Neighbours<H>) {
+///     start(found, nextp, ms, others);
+/// }
+/// ```
+pub fn start<H: Host>(m: Available, nextp: NextP, ms: &[M<H>], others: &impl Neighbours<H>) {
+    match m {
         Available::Sleeping(m) => ms[m.index()].wake_with(nextp),
         Available::New(m) => {
             ms[m.index()].set_nextp(nextp);

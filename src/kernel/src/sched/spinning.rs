@@ -9,9 +9,10 @@
 use crate::host::{Host, Nanos, Parker};
 use crate::protocol::sources::Source;
 use crate::protocol::spinning;
-use crate::protocol::threads;
+use crate::protocol::threads::{self, Available};
 use crate::protocol::work_source::Wakep;
 use crate::sched::Sched;
+use crate::sched::central::Central;
 use crate::sched::observer::Observer;
 use crate::types::m::{NextP, SpinningToken};
 use crate::types::p::{OwnedP, PId};
@@ -42,13 +43,32 @@ impl<H: Host, O: Observer> Sched<H, O> {
     }
 }
 
-/// An idle P, taken; and does the monitor sleep? It is woken after the M: a G waits for that one.
+/// An idle P, taken.
 pub struct Taken {
     p: OwnedP,
+    /// Who is to run it. None, if it is the caller.
+    m: Available,
+    /// Does the monitor sleep? It is woken after the M: a G waits for that one.
     rouses_monitor: bool,
 }
 
 impl<H: Host, O: Observer> Sched<H, O> {
+    /// Takes an idle P and, with `mget`, an M for it: one hold of the lock, where Go has two.
+    fn take_idle(
+        self: &Arc<Self>,
+        or_else: impl FnOnce(),
+        mget: impl FnOnce(&mut Central<H>) -> Available,
+    ) -> Option<Taken> {
+        self.central(|c| {
+            let p = if c.closed { None } else { c.idle_ps.get(&self.idle_mask) };
+            let Some(p) = p else {
+                or_else();
+                return None;
+            };
+            Some(Taken { p, m: mget(c), rouses_monitor: c.monitor_wakes() })
+        })
+    }
+
     /// The P, for an M that is awake, or will be woken by the caller.
     pub(crate) fn use_taken(&self, taken: Taken) -> OwnedP {
         if taken.rouses_monitor {
@@ -75,19 +95,16 @@ impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
     }
 
     fn pidleget(&self, or_else: impl FnOnce()) -> Option<Taken> {
-        self.central(|c| {
-            let p = if c.closed { None } else { c.idle_ps.get(&self.idle_mask) };
-            let Some(p) = p else {
-                or_else();
-                return None;
-            };
-            Some(Taken { p, rouses_monitor: c.monitor_wakes() })
-        })
+        self.take_idle(or_else, |_| Available::None)
+    }
+
+    fn pidleget_to_start(&self, or_else: impl FnOnce()) -> Option<Taken> {
+        self.take_idle(or_else, |c| self.available(c))
     }
 
     fn startm(&self, taken: Taken, token: SpinningToken) {
-        let Taken { p, rouses_monitor } = taken;
-        threads::startm(NextP::Run { p, token: Some(token) }, &self.ms, self);
+        let Taken { p, m, rouses_monitor } = taken;
+        threads::start(m, NextP::Run { p, token: Some(token) }, &self.ms, self);
         if rouses_monitor {
             self.monitor.unpark();
         }

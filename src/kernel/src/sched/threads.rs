@@ -112,6 +112,18 @@ impl<H: Host, O: Observer> Sched<H, O> {
         core::iter::from_fn(|| c.global.get(&self.global_len)).collect()
     }
 
+    /// An M that sleeps, or a number for a new one.
+    pub(super) fn available(&self, c: &mut Central<H>) -> Available {
+        match c.sleeping.get() {
+            Some(m) => {
+                self.observer.event(Event::Woken { m });
+                Available::Sleeping(m)
+            }
+            None if c.closed => Available::None,
+            None => self.reserve(c).map_or(Available::None, Available::New),
+        }
+    }
+
     /// An M has ended.
     pub(super) fn exited(self: &Arc<Self>, m: MId) {
         let is_wanted = self.central(|c| {
@@ -146,14 +158,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
 
 impl<H: Host, O: Observer> threads::Neighbours<H> for Arc<Sched<H, O>> {
     fn mget(&self) -> Available {
-        self.central(|c| match c.sleeping.get() {
-            Some(m) => {
-                self.observer.event(Event::Woken { m });
-                Available::Sleeping(m)
-            }
-            None if c.closed => Available::None,
-            None => self.reserve(c).map_or(Available::None, Available::New),
-        })
+        self.central(|c| self.available(c))
     }
 
     fn mput(&self, m: MId) -> Option<NextP> {

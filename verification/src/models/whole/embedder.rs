@@ -100,8 +100,12 @@ impl<H: ModelHost> Observer for Embedder<H> {
     fn event(&self, event: Event<'_>) {
         self.events.check(&event);
         match event {
-            Event::Slept { sleeping, alive, .. } if sleeping == alive => self.all_asleep.unpark(),
-            Event::Gone { .. } => self.all_asleep.unpark(),
+            // When all is over, and not each time that all sleep: see the common embedder's.
+            Event::Slept { sleeping, alive, .. } | Event::Gone { sleeping, alive }
+                if sleeping == alive && self.all_done() =>
+            {
+                self.all_asleep.unpark();
+            }
             Event::Returned { way, .. } => self.note(match way {
                 Way::Kept => 1,
                 Way::TookBack => 2,
