@@ -131,6 +131,8 @@ struct Thread {
     locked: bool,
     /// The idle P that it has just taken off the list, or put there, if that is not visible yet.
     relisted: Option<Label>,
+    /// The M that it wakes with that P.
+    wakes: Option<Label>,
     inside: bool,
     /// The step at which it opened the lock last.
     unlocked: usize,
@@ -160,6 +162,15 @@ struct Thread {
     clears_locked: bool,
 }
 
+impl Thread {
+    /// A P's place on the list is visible; and then, under the same hold of the lock, who is woken with it.
+    fn relists(&mut self) -> impl Iterator<Item = Label> + use<> {
+        let relisted = self.relisted.take();
+        let wakes = relisted.and_then(|_| self.wakes.take());
+        relisted.into_iter().chain(wakes)
+    }
+}
+
 /// The steps of a trace. `ms`: how many Ms there may be.
 pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> {
     let is_buffered = items.iter().any(|item| item.act == Act::Visible);
@@ -182,7 +193,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             (_, _, Act::Lock) => thread.locked = true,
             (_, _, Act::Unlock) => {
                 thread.locked = false;
-                steps.extend(thread.relisted.take().map(|label| Some(Step { m, label })));
+                steps.extend(thread.relists().map(|label| Some(Step { m, label })));
                 thread.unlocked = steps.len();
                 steps.push(Some(Step { m, label: Label::Unlocked }));
             }
@@ -244,7 +255,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
             }
             // It counts from where `npidle` is visible, which is read without the lock.
             ("queues/idle.rs", "count", Act::Shown(_)) => {
-                steps.extend(thread.relisted.take().map(|label| Some(Step { m, label })));
+                steps.extend(thread.relists().map(|label| Some(Step { m, label })));
             }
             ("queues/runnext.rs", "put", Act::Swap(before, g)) => {
                 say(Label::PutNext { g: g as u8, kicked: before as u8 });
@@ -360,6 +371,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                     thread.inside = false;
                     say(Label::Is(&[(REST, "sleeps")], NONE));
                 }
+                Told::Woken { m } if thread.relisted.is_some() => thread.wakes = Some(Label::Is(STARTED, of("w", m))),
                 Told::Woken { m } => say(Label::Is(STARTED, of("w", m))),
                 // Its number was taken under the lock.
                 Told::Starting { m: w } => {

@@ -9,7 +9,7 @@ use crate::atomic::{Atomic, UnderLock};
 use crate::host::{Host, Lock, Parker};
 use crate::protocol::locked::Woken;
 use crate::protocol::netpoll::Netpoll;
-use crate::protocol::spinning::Spinning;
+use crate::protocol::spinning::{Neighbours as _, Spinning};
 use crate::protocol::stw::wanted::{Want, Wanted};
 use crate::protocol::work_source::{Poller, Waker, WorkSource};
 use crate::protocol::{self, find::Worker};
@@ -120,14 +120,21 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// [`Closed`], with the G, after [`close`](Sched::close) was called.
     pub fn submit(self: &Arc<Self>, g: G) -> Result<(), Closed> {
         self.observer.event(Event::Queued { p: None, g: &g, next: false });
-        self.central(|c| {
+        let (is_any_p_idle, starts) = self.central(|c| {
             if c.closed {
                 return Err(Closed(g));
             }
             c.global.put(g, &self.global_len);
-            Ok(())
+            // While a P is idle, `wakep` is to take it: under this hold of the lock. Else it is to take nothing, and its StoreLoad can wait
+            // until others have the lock.
+            let is_any_p_idle = !c.idle_ps.is_empty();
+            Ok((is_any_p_idle, if is_any_p_idle { self.wakep_under(c) } else { None }))
         })?;
-        self.spinning.wakep(self);
+        if let Some((taken, token)) = starts {
+            self.startm(taken, token);
+        } else if !is_any_p_idle {
+            self.spinning.wakep(self);
+        }
         Ok(())
     }
 

@@ -17,6 +17,7 @@ use crate::sched::observer::Observer;
 use crate::types::m::{NextP, SpinningToken};
 use crate::types::p::{OwnedP, PId};
 use alloc::sync::Arc;
+use core::cell::{Cell, RefCell};
 
 impl<H: Host, O: Observer> Sched<H, O> {
     /// Makes sure that another M looks for work, beside the caller, which holds a P.
@@ -59,14 +60,28 @@ impl<H: Host, O: Observer> Sched<H, O> {
         or_else: impl FnOnce(),
         mget: impl FnOnce(&mut Central<H>) -> Available,
     ) -> Option<Taken> {
-        self.central(|c| {
-            let p = if c.closed { None } else { c.idle_ps.get(&self.idle_mask) };
-            let Some(p) = p else {
-                or_else();
-                return None;
-            };
-            Some(Taken { p, m: mget(c), rouses_monitor: c.monitor_wakes() })
-        })
+        self.central(|c| self.take_idle_of(c, or_else, mget))
+    }
+
+    fn take_idle_of(
+        &self,
+        c: &mut Central<H>,
+        or_else: impl FnOnce(),
+        mget: impl FnOnce(&mut Central<H>) -> Available,
+    ) -> Option<Taken> {
+        let p = if c.closed { None } else { c.idle_ps.get(&self.idle_mask) };
+        let Some(p) = p else {
+            or_else();
+            return None;
+        };
+        Some(Taken { p, m: mget(c), rouses_monitor: c.monitor_wakes() })
+    }
+
+    /// `wakep`, by a thread that holds the lock. What it returns is to be started when that is free.
+    pub(super) fn wakep_under(self: &Arc<Self>, c: &mut Central<H>) -> Option<(Taken, SpinningToken)> {
+        let others = Holder { sched: self, c: RefCell::new(c), starts: Cell::new(None) };
+        self.spinning.wakep(&others);
+        others.starts.into_inner()
     }
 
     /// The P, for an M that is awake, or will be woken by the caller.
@@ -108,6 +123,33 @@ impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
         if rouses_monitor {
             self.monitor.unpark();
         }
+    }
+}
+
+/// The rest of the scheduler, to a thread that holds the lock.
+struct Holder<'a, H: Host, O: Observer> {
+    sched: &'a Arc<Sched<H, O>>,
+    c: RefCell<&'a mut Central<H>>,
+    starts: Cell<Option<(Taken, SpinningToken)>>,
+}
+
+impl<H: Host, O: Observer> spinning::Neighbours for Holder<'_, H, O> {
+    type IdleP = Taken;
+
+    fn any_work(&self) -> bool {
+        self.sched.any_work()
+    }
+
+    fn is_any_p_idle(&self) -> bool {
+        self.sched.is_any_p_idle()
+    }
+
+    fn pidleget(&self, or_else: impl FnOnce()) -> Option<Taken> {
+        self.sched.take_idle_of(&mut self.c.borrow_mut(), or_else, |c| self.sched.available(c))
+    }
+
+    fn startm(&self, taken: Taken, token: SpinningToken) {
+        self.starts.set(Some((taken, token)));
     }
 }
 
