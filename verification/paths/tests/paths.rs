@@ -59,9 +59,7 @@ mod what_is_told_again {
             &[
                 "fn has_any(",
                 "fn take_idle(",
-                "fn take_idle_of(",
-                "fn wakep_under(",
-                "impl<H: Host, O: Observer> spinning::Neighbours for Holder",
+                "fn queue_and_wakep<",
                 "fn any_work(",
                 "fn is_any_p_idle(",
                 "fn pidleget(",

@@ -11,7 +11,7 @@ fn code(text: &str) -> usize {
 fn are_within_the_budget() {
     let kernel = kernel();
     let all: usize = kernel.values().map(|text| code(text)).sum();
-    assert!(all <= 4_240, "the kernel has {all} lines of code");
+    assert!(all <= 4_280, "the kernel has {all} lines of code");
     for (name, text) in &kernel {
         let lines = code(text);
         assert!(lines <= 310, "{name}.rs has {lines} lines of code");

@@ -73,6 +73,9 @@ use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 /// spinning.give_up(token);
 /// let token = spinning.elect().expect("there is none");
 /// assert!(spinning.elect().is_none());
+/// assert!(spinning.wakep_under(|| Some(())).is_none());
+/// spinning.give_up(token);
+/// let ((), token) = spinning.wakep_under(|| Some(())).expect("none spins, and a P is idle");
 /// spinning.give_up(token);
 /// spinning.give_up(spinning.become_spinning());
 /// assert_eq!(spinning.count(), 0);
@@ -119,6 +122,18 @@ impl<H: Host> Spinning<H> {
         // `work/spinning`, submitter's half. The other half is in `retire`.
         store_load::<H>();
         self.start_spinning_m(others);
+    }
+
+    /// The same under the scheduler's lock, while a P is idle: `take` takes that. What it returns is to be started when the lock is free.
+    pub fn wakep_under<P>(&self, take: impl FnOnce() -> Option<P>) -> Option<(P, SpinningToken)> {
+        // `work/spinning`, submitter's half, as in `wakep`.
+        store_load::<H>();
+        let token = self.elect()?;
+        let Some(p) = take() else {
+            self.give_up(token);
+            return None;
+        };
+        Some((p, token))
     }
 
     /// Called behind a StoreLoad, by a thread that knows of work.

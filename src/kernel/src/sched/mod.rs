@@ -9,7 +9,7 @@ use crate::atomic::{Atomic, UnderLock};
 use crate::host::{Host, Lock, Parker};
 use crate::protocol::locked::Woken;
 use crate::protocol::netpoll::Netpoll;
-use crate::protocol::spinning::{Neighbours as _, Spinning};
+use crate::protocol::spinning::Spinning;
 use crate::protocol::stw::wanted::{Want, Wanted};
 use crate::protocol::work_source::{Poller, Waker, WorkSource};
 use crate::protocol::{self, find::Worker};
@@ -120,22 +120,13 @@ impl<H: Host, O: Observer> Sched<H, O> {
     /// [`Closed`], with the G, after [`close`](Sched::close) was called.
     pub fn submit(self: &Arc<Self>, g: G) -> Result<(), Closed> {
         self.observer.event(Event::Queued { p: None, g: &g, next: false });
-        let (is_any_p_idle, starts) = self.central(|c| {
+        self.queue_and_wakep(|c| {
             if c.closed {
                 return Err(Closed(g));
             }
             c.global.put(g, &self.global_len);
-            // While a P is idle, `wakep` is to take it: under this hold of the lock. Else it is to take nothing, and its StoreLoad can wait
-            // until others have the lock.
-            let is_any_p_idle = !c.idle_ps.is_empty();
-            Ok((is_any_p_idle, if is_any_p_idle { self.wakep_under(c) } else { None }))
-        })?;
-        if let Some((taken, token)) = starts {
-            self.startm(taken, token);
-        } else if !is_any_p_idle {
-            self.spinning.wakep(self);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// The next G for `worker` to run. Sleeps while there is none. `None`: the scheduler is closed, end the thread.

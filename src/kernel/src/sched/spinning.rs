@@ -17,7 +17,6 @@ use crate::sched::observer::Observer;
 use crate::types::m::{NextP, SpinningToken};
 use crate::types::p::{OwnedP, PId};
 use alloc::sync::Arc;
-use core::cell::{Cell, RefCell};
 
 impl<H: Host, O: Observer> Sched<H, O> {
     /// Makes sure that another M looks for work, beside the caller, which holds a P.
@@ -54,34 +53,35 @@ pub struct Taken {
 }
 
 impl<H: Host, O: Observer> Sched<H, O> {
-    /// Takes an idle P and, with `mget`, an M for it: one hold of the lock, where Go has two.
-    fn take_idle(
-        self: &Arc<Self>,
-        or_else: impl FnOnce(),
-        mget: impl FnOnce(&mut Central<H>) -> Available,
-    ) -> Option<Taken> {
-        self.central(|c| self.take_idle_of(c, or_else, mget))
-    }
-
-    fn take_idle_of(
-        &self,
-        c: &mut Central<H>,
-        or_else: impl FnOnce(),
-        mget: impl FnOnce(&mut Central<H>) -> Available,
-    ) -> Option<Taken> {
+    /// Takes an idle P, and an M that is to run it, if another than the caller `starts`: one hold of the lock, where Go has two.
+    fn take_idle(&self, c: &mut Central<H>, starts: bool, or_else: impl FnOnce()) -> Option<Taken> {
         let p = if c.closed { None } else { c.idle_ps.get(&self.idle_mask) };
         let Some(p) = p else {
             or_else();
             return None;
         };
-        Some(Taken { p, m: mget(c), rouses_monitor: c.monitor_wakes() })
+        let m = if starts { self.available(c) } else { Available::None };
+        Some(Taken { p, m, rouses_monitor: c.monitor_wakes() })
     }
 
-    /// `wakep`, by a thread that holds the lock. What it returns is to be started when that is free.
-    pub(super) fn wakep_under(self: &Arc<Self>, c: &mut Central<H>) -> Option<(Taken, SpinningToken)> {
-        let others = Holder { sched: self, c: RefCell::new(c), starts: Cell::new(None) };
-        self.spinning.wakep(&others);
-        others.starts.into_inner()
+    /// Queues what no P has, and calls `wakep`: under the same hold of the lock if a P is idle, as it takes that. Else it is to take
+    /// nothing, and its StoreLoad can wait until others have the lock.
+    pub(super) fn queue_and_wakep<E>(
+        self: &Arc<Self>,
+        queue: impl FnOnce(&mut Central<H>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (has_asked, starts) = self.central(|c| {
+            queue(c)?;
+            let is_any_p_idle = !c.idle_ps.is_empty();
+            let take = || self.take_idle(c, true, || ());
+            Ok((is_any_p_idle, is_any_p_idle.then(|| self.spinning.wakep_under(take)).flatten()))
+        })?;
+        match starts {
+            Some((taken, token)) => spinning::Neighbours::startm(self, taken, token),
+            None if has_asked => (),
+            None => self.spinning.wakep(self),
+        }
+        Ok(())
     }
 
     /// The P, for an M that is awake, or will be woken by the caller.
@@ -110,11 +110,11 @@ impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
     }
 
     fn pidleget(&self, or_else: impl FnOnce()) -> Option<Taken> {
-        self.take_idle(or_else, |_| Available::None)
+        self.central(|c| self.take_idle(c, false, or_else))
     }
 
     fn pidleget_to_start(&self, or_else: impl FnOnce()) -> Option<Taken> {
-        self.take_idle(or_else, |c| self.available(c))
+        self.central(|c| self.take_idle(c, true, or_else))
     }
 
     fn startm(&self, taken: Taken, token: SpinningToken) {
@@ -123,33 +123,6 @@ impl<H: Host, O: Observer> spinning::Neighbours for Arc<Sched<H, O>> {
         if rouses_monitor {
             self.monitor.unpark();
         }
-    }
-}
-
-/// The rest of the scheduler, to a thread that holds the lock.
-struct Holder<'a, H: Host, O: Observer> {
-    sched: &'a Arc<Sched<H, O>>,
-    c: RefCell<&'a mut Central<H>>,
-    starts: Cell<Option<(Taken, SpinningToken)>>,
-}
-
-impl<H: Host, O: Observer> spinning::Neighbours for Holder<'_, H, O> {
-    type IdleP = Taken;
-
-    fn any_work(&self) -> bool {
-        self.sched.any_work()
-    }
-
-    fn is_any_p_idle(&self) -> bool {
-        self.sched.is_any_p_idle()
-    }
-
-    fn pidleget(&self, or_else: impl FnOnce()) -> Option<Taken> {
-        self.sched.take_idle_of(&mut self.c.borrow_mut(), or_else, |c| self.sched.available(c))
-    }
-
-    fn startm(&self, taken: Taken, token: SpinningToken) {
-        self.starts.set(Some((taken, token)));
     }
 }
 

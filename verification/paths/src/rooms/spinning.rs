@@ -37,6 +37,15 @@ pub(super) static ROOM: Room = Room {
             room().wakep(&Others("pidleget"));
             "".to_owned()
         }),
+        straight("wakep_under", || {
+            // The caller has seen under the lock that a P is idle.
+            let taken = room().wakep_under(|| Some(ask("pidleget", &["a P"])));
+            if let Some((_, token)) = taken {
+                token.discard();
+                tell("startm, counted");
+            }
+            "".to_owned()
+        }),
         straight("found_work", || {
             room().found_work(SpinningToken::forge(), &Others("pidleget"));
             "".to_owned()

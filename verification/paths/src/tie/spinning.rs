@@ -15,6 +15,7 @@ pub(super) static DRAWING: Drawing = Drawing {
     dictionary: read,
     begins: &[
         ("spinning::wakep", QUEUED),
+        ("spinning::wakep_under", QUEUED),
         ("spinning::found_work", FOUND),
         ("spinning::retire", IDLED),
         ("spinning::begin to steal", SEARCH),

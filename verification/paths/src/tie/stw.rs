@@ -17,6 +17,7 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("stw::start_the_world", STOPPED),
         ("stw::releasep", OUT),
         ("spinning::wakep", OUT),
+        ("spinning::wakep_under", OUT),
         ("spinning::retire", OUT),
         ("spinning::found_work", OUT),
         ("spinning::idle", OUT),

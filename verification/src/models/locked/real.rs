@@ -1,9 +1,8 @@
 //! The real scheduler, whose Gs wait for each other.
 
 use crate::harness::embedder::{Embedded, Extra, Note, Play, finish, open, rest, small, stops, submit};
-use crate::hosts::model_host::ModelHost;
+use crate::hosts::model_host::{Cell, ModelHost};
 use spinpark_kernel::atomic::Atomic;
-use spinpark_kernel::host::Lock;
 use spinpark_kernel::protocol::find::Worker;
 use spinpark_kernel::protocol::locked::{Wake, Woken};
 use spinpark_kernel::protocol::syscall::Way;
@@ -13,7 +12,10 @@ use std::sync::atomic::Ordering::AcqRel;
 
 /// What the Gs of a model know of each other.
 struct Known<H: ModelHost> {
-    book: H::Lock<Book>,
+    /// The Ms of G1 and G2: each written before its G says that it begins to wait.
+    ms: [H::Cell<Option<MId>>; 2],
+    /// Why their waits ended.
+    woken: [H::Cell<Option<Woken>>; 2],
     /// G1, or G2, is about to wait, or is in a system call.
     begins: [Note<H>; 2],
     /// Where a G blocks in its system call.
@@ -27,20 +29,13 @@ struct Known<H: ModelHost> {
     left: Atomic<H, u64>,
 }
 
-#[derive(Default)]
-struct Book {
-    /// The Ms of G1 and G2.
-    ms: [Option<MId>; 2],
-    /// Whose wait ended, and why, in order.
-    woken: Vec<(u64, Woken)>,
-}
-
 impl<H: ModelHost> Extra for Known<H> {}
 
 impl<H: ModelHost> Known<H> {
     fn new() -> Self {
         Known {
-            book: H::Lock::new(Book::default()),
+            ms: [Cell::new(None), Cell::new(None)],
+            woken: [Cell::new(None), Cell::new(None)],
             begins: [Note::new(), Note::new()],
             io: Note::new(),
             stopped: Note::new(),
@@ -50,13 +45,17 @@ impl<H: ModelHost> Known<H> {
     }
 
     fn m(&self, n: u64) -> Option<MId> {
-        self.book.with(|book| book.ms[n as usize - 1])
+        self.ms[n as usize - 1].get()
     }
 
     /// Waits until G `n` is about to wait. Which M it has.
     fn waits(&self, n: u64) -> MId {
         self.begins[n as usize - 1].sleep();
         self.m(n).expect("G said which M it has")
+    }
+
+    fn woken(&self) -> [Option<Woken>; 2] {
+        self.woken.each_ref().map(Cell::get)
     }
 }
 
@@ -70,12 +69,12 @@ fn table<H: ModelHost>(procs: usize, max_ms: usize, n: u64, play: Play<H, Known<
 fn waits<H: ModelHost>(sched: &Table<H>, worker: Worker, n: u64, wake: Wake) -> (Worker, Woken) {
     let known = &sched.observer().more;
     let m = worker.m();
-    known.book.with(|book| book.ms[n as usize - 1] = Some(m));
+    known.ms[n as usize - 1].set(Some(m));
     known.begins[n as usize - 1].wakeup();
     let (worker, woken) = sched.park_bound(worker, wake);
     assert!(worker.m() == m, "a bound G goes on on another M");
     sched.observer().uses(&worker);
-    known.book.with(|book| book.woken.push((n, woken)));
+    known.woken[n as usize - 1].set(Some(woken));
     (worker, woken)
 }
 
@@ -198,11 +197,10 @@ pub(super) fn while_it_is_readied<H: ModelHost>() -> String {
     let left: Vec<u64> = sched.close().into_iter().map(|g| sched.observer().runs(g)).collect();
     sched.observer().more.done.sleep();
     sched.observer().each_ran_once();
-    let woken = sched.observer().more.book.with(|book| book.woken.clone());
-    assert!(woken.len() == 1, "one wait, and it ended so: {woken:?}");
+    let [Some(woken), None] = sched.observer().more.woken() else { panic!("its wait has not ended") };
     let snapshot = sched.snapshot();
     assert!(snapshot.alive == 0 && snapshot.global == 0 && snapshot.idle_ps == 1, "closed, but {snapshot:?}");
-    format!("woken {:?}, gave back {}", woken[0].1, left.len())
+    format!("woken {woken:?}, gave back {}", left.len())
 }
 
 /// The only M is back from its system call while the world is stopped.
@@ -290,13 +288,16 @@ pub(super) fn two_wait_in_the_scheduler<H: ModelHost>() -> String {
     let sched = table::<H>(2, 2, 2, play);
     submit(&sched, 1, 1);
     finish(&sched);
-    let woken = sched.observer().more.book.with(|book| book.woken.clone());
+    let told = match sched.observer().more.woken() {
+        [Some(Woken::Deadlock), Some(Woken::Ready)] => 1,
+        [Some(Woken::Ready), Some(Woken::Deadlock)] => 2,
+        woken => panic!("woken: {woken:?}"),
+    };
     assert!(
         sched.observer().reported().deadlocks == [Woken::Deadlock],
         "told: {:?}",
         sched.observer().reported().deadlocks
     );
-    let [(told, Woken::Deadlock), (_, Woken::Ready)] = woken[..] else { panic!("woken: {woken:?}") };
     format!("G{told} is told")
 }
 
@@ -379,9 +380,8 @@ fn others_wait_in_a_ring<H: ModelHost>(max_ms: usize, is_stopped: bool) -> Woken
         stops(&sched, |_| ());
     }
     finish(&sched);
-    let woken = sched.observer().more.book.with(|book| book.woken.clone());
-    assert!(woken.len() == 1, "one wait, and it ended so: {woken:?}");
-    woken[0].1
+    let [Some(woken), None] = sched.observer().more.woken() else { panic!("its wait has not ended") };
+    woken
 }
 
 pub(super) fn others_are_stopped<H: ModelHost>() -> String {
