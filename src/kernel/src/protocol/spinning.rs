@@ -253,7 +253,7 @@ impl<H: Host> Spinning<H> {
 
     /// The same, unless `is_one_coming`, which is asked only if there is none.
     fn elect_unless(&self, is_one_coming: impl FnOnce() -> bool) -> Option<SpinningToken> {
-        // Relaxed: `work/spinning` came just before, in `wakep`, in `found_work` and in `must_recheck`.
+        // Relaxed: `work/spinning` came just before, in `wakep`, in `wakep_under`, in `found_work` and in `must_recheck`.
         if self.nmspinning.load(Relaxed) != 0 || is_one_coming() {
             return None;
         }
