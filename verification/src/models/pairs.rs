@@ -282,8 +282,8 @@ const CALL: &str = "sched::two_protocols_lose_nothing::long_call_and_stop";
 /// The mutants.
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "sched";
-    "pairs-no-submitter-fence": "wakep without its StoreLoad, beside the only M, which goes to sleep",
-        weaken("protocol/spinning.rs", "pub fn wakep", "store_load::<H>()"), by SLEEP => [Rc11];
+    "pairs-no-submitter-fence": "a submission without its StoreLoad under the lock, beside the only M, which goes to sleep",
+        weaken("protocol/spinning.rs", "pub fn wakep_under", "store_load::<H>()"), by SLEEP => [Rc11];
     "pairs-no-spinning-m-fence": "retire without its StoreLoad, beside a submitter",
         weaken("protocol/spinning.rs", "pub fn retire", "store_load::<H>()"), by SLEEP => [Rc11];
     "pairs-no-fence-at-entry": "entersyscall without its StoreLoad: the stop waits for the system call's end",

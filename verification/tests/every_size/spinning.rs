@@ -197,7 +197,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 thread.unlocked = steps.len();
                 steps.push(Some(Step { m, label: Label::Unlocked }));
             }
-            ("protocol/spinning.rs", "wakep", Act::Fence) => say(Label::Is(FENCES, NONE)),
+            ("protocol/spinning.rs", "wakep" | "wakep_under", Act::Fence) => say(Label::Is(FENCES, NONE)),
             ("protocol/spinning.rs", "must_recheck", Act::Fence) => say(Label::Is(RECHECKS, NONE)),
             ("protocol/spinning.rs", "elect_unless", Act::Load(n)) => say(Label::ElectRead(n == 0)),
             ("protocol/spinning.rs", "elect_unless", Act::Exchange(..)) => say(Label::Is(ELECTED_NOW, NONE)),
