@@ -70,12 +70,12 @@ mod sixteen_ps {
 
     #[test]
     fn spawn_and_run() {
-        is_within("storm", &storm(16), [18.8, 0.76, 0.02]);
+        is_within("storm", &storm(16), [18.8, 0.91, 0.02]);
     }
 
     #[test]
     fn fork_and_join() {
-        is_within("fork-join", &fork_join(16), [27.5, 1.38, 0.03]);
+        is_within("fork-join", &fork_join(16), [26.6, 1.14, 0.03]);
     }
 
     #[test]
@@ -90,6 +90,6 @@ mod sixteen_ps {
 
     #[test]
     fn run_what_comes_now_and_then() {
-        is_within("sparse", &sparse(16), [255.0, 33.0, 5.3]);
+        is_within("sparse", &sparse(16), [246.0, 32.5, 3.95]);
     }
 }
