@@ -46,7 +46,7 @@ impl<H: Host, O: Observer> Sched<H, O> {
 /// An idle P, taken.
 pub struct Taken {
     p: OwnedP,
-    /// Who is to run it. None, if it is the caller.
+    /// The M that is to run it; none, if the caller's is.
     m: Available,
     /// Does the monitor sleep? It is woken after the M: a G waits for that one.
     rouses_monitor: bool,
