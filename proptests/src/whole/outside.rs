@@ -144,7 +144,11 @@ fn act<H: ModelHost>(sched: &This<H>, does: Does, watch: &mut SysmonTicks) {
         }
         Does::Op(Op::Pass) => H::pass(SLICE / 2 + 1),
         Does::Op(Op::Jump) => H::pass(3_600_000_000_000),
-        Does::Op(Op::Refuse(n)) => H::refuse_spawns(n),
+        Does::Op(Op::Refuse(n)) => {
+            // A thread that is refused was told as a start; what it was to run is run by an M that is woken instead.
+            world.tell(Fact::Causes(n as u64));
+            H::refuse_spawns(n);
+        }
         Does::Op(Op::Go(_) | Op::Then(_) | Op::Ring) => unreachable!("the plan has resolved it"),
     }
 }
