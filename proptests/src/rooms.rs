@@ -1,6 +1,5 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
-pub mod spinning;
 pub mod stw;
 pub mod timers;
 
@@ -12,9 +11,6 @@ use spinpark_verification::engines::{Engine, Outcome};
 
 /// Every room, in reading order.
 pub static ALL: &[Entry] = &[
-    Entry::of::<spinning::Spinning>(),
-    Entry::of::<spinning::Duel>(),
-    Entry::of::<spinning::Idlers>(),
     Entry::of::<timers::Word>(),
     Entry::of::<stw::Stw>(),
     Entry::of::<stw::Safepoint>(),

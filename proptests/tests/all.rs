@@ -1,6 +1,5 @@
 //! The property tests, in one program: each of its own would be linked for itself.
 
-mod baton;
 mod bytes;
 mod checker;
 mod config;

@@ -48,7 +48,7 @@ mod nonsense_is_refused {
 
     #[test]
     fn a_variant_that_the_room_does_not_find() {
-        is_refused(&["spinning", "--mutant", "stw-counts-a-p-twice"], &["stw-counts-a-p-twice"]);
+        is_refused(&["timers", "--mutant", "stw-counts-a-p-twice"], &["stw-counts-a-p-twice"]);
     }
 
     #[test]
@@ -120,7 +120,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_short_run_says_what_was_reached_and_writes_it_down() {
     let folder = folder("short");
-    let args = ["stw", "spinning", "--minutes", "0.05", "--seed", "7", "--jobs", "1", "--json", "done.json"];
+    let args = ["stw", "timers", "--minutes", "0.05", "--seed", "7", "--jobs", "1", "--json", "done.json"];
     let output = fuzz(&folder, &args);
     let text = said(&output);
     assert!(output.status.success(), "{text}");

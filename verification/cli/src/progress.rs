@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! syscall      14 claims hold, 14 proved; 21 of 21 kills of wrong variants; 2.1 s of runs
-//! spinning     ━━━━━━━━━━╸━━━━━━━━━ 21/40  two_submitters_two_spinning_ms (rc11) 41 %
+//! spinning     ━━━━━━━━━━╸━━━━━━━━━ 21/40  three_beside_each_other (rc11) 41 %
 //! 0:31 ━━━━━━━━━━━━━━━━━━━━╸━━━━━━━━━━━━━━━━━━━━━━━━━ 402/561  1,204,113 executions, about 0:28 left
 //! ```
 //!

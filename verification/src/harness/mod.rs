@@ -5,11 +5,9 @@ pub mod common;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod embedder;
 pub mod goroutine;
-pub mod queues;
 pub mod safepoint;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod script;
-pub mod spinning;
 mod stopper;
 pub mod stw;
 pub mod timer_queue;

@@ -168,6 +168,9 @@ pub const SEMAPHORE: &[Model] =
 /// Sockets that a poller knows, and the tasks that wait for them.
 pub const SOCKETS: &[Model] = models!("sockets", rooms::sockets::KnownSockets, invariants: [29, 78, 121, 122],
     of_three: ["one_waits_before_it_is_known" => 7, "one_waits_beside_two" => 8]);
+/// Which Ms look for work.
+pub const SPINNING: &[Model] = models!("spinning", rooms::spinning::Conserved, invariants: [11, 14, 30, 31],
+    of_three: ["one_runs_out_beside_one" => 7, "four_parties" => 8, "two_come_back" => 9]);
 /// The owner of a P whose M is in a system call.
 pub const SYSCALL: &[Model] = models!("syscall", rooms::syscall::Syscalls, invariants: [4, 16, 20, 21, 41],
     focuses: ["two_ms_enter_twice_beside_a_stop" => 7, "seen_in_one_call_beside_a_stop" => 8]);
@@ -312,6 +315,20 @@ pub const NETPOLL_MUTANTS: &[Mutant] = crate::mutants! {
         weaken("protocol/netpoll.rs", "pub fn peek", "compare_exchange"), by WAITS => [Rc11];
     "netpoll-has-peeked-relaxed": "peek gives the poller up Relaxed",
         weaken("protocol/netpoll.rs", "pub fn peek", "who.swap"), by WAITS => [Rc11];
+};
+
+const ONE_BESIDE_ONE: &str = "spinning::every_client_program_is_explained::one_beside_one";
+const COME_BACK: &str = "spinning::every_client_program_is_explained::two_come_back";
+
+/// Orderings of the protocol of Ms that look for work.
+pub const SPINNING_MUTANTS: &[Mutant] = crate::mutants! {
+    room: "spinning";
+    "spinning-no-finders-fence": "found_work without its StoreLoad",
+        weaken("protocol/spinning.rs", "pub fn found_work", "store_load::<H>()"), by ONE_BESIDE_ONE => [Rc11];
+    "spinning-no-idlers-fence": "must_recheck without its StoreLoad",
+        weaken("protocol/spinning.rs", "pub fn must_recheck", "store_load::<H>()"), by COME_BACK => [Rc11];
+    "spinning-leaves-relaxed": "a spinning M leaves nmspinning Relaxed",
+        weaken("protocol/spinning.rs", "fn leave", "fetch_sub"), by ONE_BESIDE_ONE => [Rc11];
 };
 
 const ONE: &str = "sockets::every_client_program_is_explained::one_beside_one";

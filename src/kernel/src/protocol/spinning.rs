@@ -37,7 +37,7 @@
 //! leave later, on the same word, and then scan behind their fence. (On x86 and in Go's memory model that is so without more;
 //! in C11 it takes a Release.)
 //!
-//! Checked by: verification/src/models/spinning.rs
+//! Checked by: verification/rooms/src/rooms/spinning.rs, verification/src/models/spinning.rs
 
 use crate::atomic::{Atomic, store_load};
 use crate::host::Host;

@@ -29,6 +29,7 @@ pub mod scope;
 pub mod select;
 pub mod semaphore;
 pub mod sockets;
+pub mod spinning;
 pub mod syscall;
 pub mod task;
 pub mod threads;
@@ -69,6 +70,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<select::Selects>(),
     Declared::of::<semaphore::Semaphores>(),
     Declared::of::<sockets::KnownSockets>(),
+    Declared::of::<spinning::Conserved>(),
     Declared::of::<syscall::Syscalls>(),
     Declared::of::<task::Tasks>(),
     Declared::of::<threads::HandedPs>(),
