@@ -5,6 +5,8 @@
 //!
 //! Beside the protocol are queues that only count, idle Ps that are a number, and Ms that are started by a count. No M really sleeps: one
 //! that does is at rest, and looks in a later call if one was started by then.
+//!
+//! All programs of 2, 1 and 1 operations take some minutes: a focus has those that matter.
 
 mod spec;
 
@@ -182,7 +184,7 @@ impl Room for Conserved {
             (Role::Alone(_), _) => vec![Ready, Submit, Wakep, Find, FindAndLose, Finds(1), Finds(2), MaySpin],
             (Role::Outside, None) => vec![Submit, Exitsyscall],
             (Role::Spinning(n), None) => vec![Find, Finds(n as u32 + 1)],
-            (Role::Running(1), None) => vec![Ready, Wakep, Find, TwoComeBack],
+            (Role::Running(0), None) => vec![Ready, Wakep, Find, TwoComeBack],
             (Role::Running(_), None) => vec![Ready, Wakep, Find],
             (Role::Running(_), Some(Ready)) => vec![Ready, Find],
             (_, Some(Find | Finds(_) | TwoComeBack)) => vec![Find],
@@ -199,7 +201,9 @@ impl Room for Conserved {
             |kind: fn(usize) -> Role| place(kind(1)).is_none_or(|at| place(kind(0)).is_some_and(|first| first < at));
         let is_once = |role: &Role| roles.iter().filter(|other| *other == role).count() == 1;
         let is_alone = roles.iter().any(|role| role.is_alone()) == (roles.len() == 1);
-        [Role::Spinning, Role::Running].into_iter().all(comes_after) && roles.iter().all(is_once) && is_alone
+        let has = |role| roles.contains(&role);
+        let are_few = roles.len() < 3 || has(Role::Spinning(0)) && has(Role::Running(0));
+        [Role::Spinning, Role::Running].into_iter().all(comes_after) && roles.iter().all(is_once) && is_alone && are_few
     }
     fn focuses() -> Vec<Focus<Self>> {
         use Op::{Exitsyscall, Find, Finds, Ready, TwoComeBack};
@@ -218,8 +222,8 @@ impl Room for Conserved {
         // Gs come that no M is woken for, as an M that looked finds one elsewhere, and another idles its P.
         let come_back = |role, op, _| match role {
             Spinning(n) => n == 0 && matches!(op, Find | Finds(1)),
-            Running(0) => op == Find,
-            _ => role == Running(1) && matches!(op, Find | TwoComeBack),
+            Running(0) => matches!(op, Find | TwoComeBack),
+            _ => role == Running(1) && op == Find,
         };
         let is_played = |program: &Program<Self>| program.setup.is_plain();
         let focus = |lens, has| Focus { is_played, ..Focus::new(lens, has) };
