@@ -402,7 +402,7 @@ mod what_rc11_finds_is_drawn {
 mod an_exploration_goes_on_from_its_checkpoint {
     use super::*;
 
-    const MODEL: &str = "a_request_that_two_trust";
+    const MODEL: &str = "one_p_two_gs";
 
     #[test]
     fn with_the_same_counts_in_the_end() {

@@ -215,7 +215,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify run spinning --engine rc11", Verify(0, "run one_submitter_one_spinning_m --engine rc11 --seed 3")),
     (
         "cargo verify run two_ps_three_ms --engine rc11 --deep --jobs 2 --checkpoint state.json",
-        Verify(0, "run a_request_that_two_trust --engine rc11 --deep --jobs 2 --checkpoint state.json"),
+        Verify(0, "run one_p_two_gs --engine rc11 --deep --jobs 2 --checkpoint state.json"),
     ),
     ("cargo verify replay FILE", Verify(1, "replay schedules/FAILED.json")),
     ("cargo verify picture FILE", Verify(0, "picture schedules/FAILED.json")),

@@ -52,7 +52,7 @@ mod the_files_of_a_model {
     #[test]
     fn of_one_protocol_are_not_those_of_what_waits() {
         let files = of("spinning::");
-        assert!(files.contains("protocol/spinning.rs") && files.contains("harness/spinning.rs"), "{files:?}");
+        assert!(files.contains("protocol/spinning.rs") && files.contains("models/spinning.rs"), "{files:?}");
         assert!(!files.iter().any(|file| file.starts_with("waits/")), "{files:?}");
     }
 
