@@ -97,11 +97,13 @@ pub(crate) fn explore(asked: &Asked) -> Result<(), Stop> {
             order.bounds.seconds = asked.minutes * 60.0;
             order.checkpoint = Some(file.clone());
         }
+        let mut earlier = if file.exists() { seconds_so_far(&best, model) } else { 0.0 };
         let mut outcomes = run_all(&orders, &how);
         if let Some(why) = outcomes.iter().find_map(Outcome::no_checkpoint) {
             // What it has explored is no part of this one.
             print(&format!("{}: {why}; it is explored from the beginning\n", model.name));
             let _ = fs::remove_file(&file);
+            earlier = 0.0;
             outcomes = run_all(&orders, &how);
         }
         if let Some(why) = outcomes.iter().find_map(Outcome::no_checkpoint) {
@@ -116,7 +118,8 @@ pub(crate) fn explore(asked: &Asked) -> Result<(), Stop> {
             if run.verdict == Verdict::Proved {
                 let _ = fs::remove_file(&file);
             }
-            best.learn(model, KeptRun::from(&run), row.outcome.as_ref().and_then(|outcome| outcome.estimate));
+            let kept = KeptRun { seconds: run.seconds + earlier, ..KeptRun::from(&run) };
+            best.learn(model, kept, row.outcome.as_ref().and_then(|outcome| outcome.estimate));
         }
         best.write(&asked.keep)?;
         let said = best.of(model).map(|known| said(&known)).unwrap_or_default();
@@ -126,6 +129,11 @@ pub(crate) fn explore(asked: &Asked) -> Result<(), Stop> {
         }
     }
     if holds { Ok(()) } else { Err(Stop::DoesNotHold) }
+}
+
+/// How long the sittings took that this one goes on from, but for those that were killed.
+fn seconds_so_far(best: &Best, model: &Model) -> f64 {
+    best.of(model).filter(|known| known.changed.is_empty()).map_or(0.0, |known| known.best.run.seconds)
 }
 
 /// The claims that are named; by default those that are open.

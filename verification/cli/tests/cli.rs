@@ -436,6 +436,28 @@ mod an_exploration_goes_on_from_its_checkpoint {
     }
 
     #[test]
+    fn and_what_is_kept_took_as_long_as_all_sittings() {
+        let folder = folder();
+        let sitting = || -> serde_json::Value {
+            let all = ["best", MODEL, "--minutes", "0.001", "--folder", "sittings", "--keep", "best.jsonl"];
+            assert_eq!(verify(folder.path(), &all).status.code(), Some(0));
+            let kept = fs::read_to_string(folder.path().join("best.jsonl")).expect("it was written");
+            let row = kept.lines().find(|line| line.contains(MODEL)).expect("a row");
+            serde_json::from_str(row).expect("it is JSON")
+        };
+        let first = sitting();
+        assert_eq!(first["run"][0], "bounded", "the first sitting did it all: {first}");
+        let mut seconds = first["run"][2].as_f64();
+        let last = std::iter::repeat_with(|| {
+            let row = sitting();
+            let before = std::mem::replace(&mut seconds, row["run"][2].as_f64());
+            assert!(seconds > before, "{before:?} s and one more sitting: {row}");
+            row
+        });
+        last.into_iter().find(|row| row["run"][0] == "proved").expect("without end");
+    }
+
+    #[test]
     fn but_not_from_that_of_another() {
         let folder = folder();
         let arguments = ["run", MODEL, "--engine", "rc11", "--checkpoint", "state.json", "--seconds", "0.02"];
