@@ -222,6 +222,7 @@ pub const SOURCES: &[(&str, &str)] = sources! {
     "rooms/sockets/spec.rs"
     "rooms/sockets/system.rs"
     "rooms/spinning.rs"
+    "rooms/spinning/scheduler.rs"
     "rooms/spinning/spec.rs"
     "rooms/syscall.rs"
     "rooms/syscall/spec.rs"

@@ -91,6 +91,17 @@ pub trait Room: Sized + 'static {
     }
 }
 
+/// Is there one thread of each of these roles?
+pub fn is_each_once<T: PartialEq>(roles: &[T]) -> bool {
+    roles.iter().enumerate().all(|(n, role)| !roles[..n].contains(role))
+}
+
+/// Does the second role of a kind come behind the first? Otherwise the program is another's, with their numbers exchanged.
+pub fn is_in_order<T: PartialEq>(roles: &[T], kind: fn(usize) -> T) -> bool {
+    let place = |n| roles.iter().position(|role| *role == kind(n));
+    place(1).is_none_or(|at| place(0).is_some_and(|first| first < at))
+}
+
 /// Some operations of a room, for a larger shape.
 pub struct Focus<R: Room> {
     /// How many operations each thread does, the longest first.

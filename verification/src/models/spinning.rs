@@ -214,7 +214,7 @@ fn finds_one_and_runs_out<H: ModelHost, D: SpinProtocol>(tiny: &Tiny<H, D>, toke
     if end == End::Asleep || !tiny.take() {
         return end;
     }
-    D::found_work(&tiny.room, SpinningToken::forge(), tiny);
+    tiny.room.found_work(SpinningToken::forge(), tiny);
     // No P is idle: both are in use.
     if tiny.room.may_spin(2, 0, 2) {
         tiny.room.become_spinning().discard();

@@ -9,7 +9,7 @@ mod spec;
 
 use crate::host::RoomHost;
 use crate::others::Others;
-use crate::room::{Begun, Focus, Real, Room, Waiting};
+use crate::room::{Begun, Focus, Real, Room, Waiting, is_each_once, is_in_order};
 use crate::values::Maker;
 use kernel::atomic::Atomic;
 use kernel::host::Lock as _;
@@ -165,13 +165,9 @@ impl Room for HandedOff {
     /// Others come in order, and beside an M that has a P: of three, P0.
     fn is_worth_it(roles: &[Role]) -> bool {
         let has = |role| roles.contains(&role);
-        let is_once = |role: &Role| roles.iter().filter(|other| *other == role).count() == 1;
-        let are_in_order = roles
-            .iter()
-            .position(|role| *role == Role::Others(1))
-            .is_none_or(|at| roles.iter().position(|role| *role == Role::Others(0)).is_some_and(|first| first < at));
+        let are_in_order = is_in_order(roles, Role::Others);
         let is_any = has(Role::First) || roles.len() < 3 && (has(Role::Owner) || has(Role::Alone));
-        roles.iter().all(is_once) && are_in_order && is_any && (roles.len() == 1 || !has(Role::Alone))
+        is_each_once(roles) && are_in_order && is_any && (roles.len() == 1 || !has(Role::Alone))
     }
     fn focuses() -> Vec<Focus<Self>> {
         // Several Ms come back, and their Gs go into another P's ring.

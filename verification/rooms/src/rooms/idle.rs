@@ -4,7 +4,7 @@
 //! fell asleep last is woken first, and the one that slept longest is ended first, but never the last.
 
 use crate::host::RoomHost;
-use crate::room::{Begun, CallId, Does, Effects, Focus, Real, Room, Spec, Waiting};
+use crate::room::{Begun, CallId, Does, Effects, Focus, Real, Room, Spec, Waiting, is_each_once};
 use crate::values::Maker;
 use kernel::host::{Lock as _, Nanos};
 use kernel::queues::idle::{IdleMask, IdlePs, SleepingMs};
@@ -115,8 +115,7 @@ impl Room for IdleLists {
     }
     /// Each at most once; and the list of the Ms is under a lock, and alone.
     fn is_worth_it(roles: &[Role]) -> bool {
-        let is_once = |role: &Role| roles.iter().filter(|other| *other == role).count() == 1;
-        roles.iter().all(is_once) && (roles.len() == 1 || !roles.contains(&Role::Waker))
+        is_each_once(roles) && (roles.len() == 1 || !roles.contains(&Role::Waker))
     }
     fn focuses() -> Vec<Focus<Self>> {
         vec![

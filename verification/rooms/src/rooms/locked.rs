@@ -11,7 +11,7 @@ mod spec;
 use crate::host::RoomHost;
 use crate::plain::Plain;
 use crate::program::Program;
-use crate::room::{Begun, Focus, Real, Room, Waiting};
+use crate::room::{Begun, Focus, Real, Room, Waiting, is_each_once};
 use crate::values::Maker;
 use central::{At, Beside, Central, Waits};
 use kernel::host::Lock as _;
@@ -168,9 +168,8 @@ impl Room for BoundGs {
     }
     /// Of three, the one that does more than the others is M0 or the worker.
     fn is_worth_it(roles: &[Role]) -> bool {
-        let is_once = |role: &Role| roles.iter().filter(|other| *other == role).count() == 1;
         roles.contains(&Role::M(0))
-            && roles.iter().all(is_once)
+            && is_each_once(roles)
             && (roles.len() < 3 || !matches!(roles[0], Role::M(1) | Role::Outside))
     }
     fn focuses() -> Vec<Focus<Self>> {

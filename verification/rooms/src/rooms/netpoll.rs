@@ -11,7 +11,7 @@ mod spec;
 use crate::host::RoomHost;
 use crate::others::Others;
 use crate::plain::{Plain, of};
-use crate::room::{Begun, Real, Room, Waiting};
+use crate::room::{Begun, Real, Room, Waiting, is_each_once};
 use crate::values::Maker;
 use kernel::atomic::Atomic;
 use kernel::host::{Lock as _, NEVER, Nanos};
@@ -157,12 +157,11 @@ impl Room for Polled {
         &[]
     }
     fn is_worth_it(roles: &[Role]) -> bool {
-        let is_once = |role: &Role| roles.iter().filter(|other| *other == role).count() == 1;
         let in_poller = roles.iter().filter(|role| matches!(role, Role::InPoller(_))).count();
         let is_alone = roles.contains(&Role::Alone) == (roles.len() == 1);
         let has = |role| roles.contains(&role);
         let are_three = has(Role::Owner) && has(Role::Outsider) && !has(Role::InPoller(true));
-        roles.iter().all(is_once) && in_poller <= 1 && is_alone && (roles.len() < 3 || are_three)
+        is_each_once(roles) && in_poller <= 1 && is_alone && (roles.len() < 3 || are_three)
     }
 }
 

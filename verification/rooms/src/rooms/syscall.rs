@@ -11,7 +11,7 @@ use crate::host::RoomHost;
 use crate::others::Others;
 use crate::plain::{Plain, of};
 use crate::program::Program;
-use crate::room::{Begun, Focus, Real, Room, Waiting};
+use crate::room::{Begun, Focus, Real, Room, Waiting, is_each_once};
 use crate::rooms::runq::{g, number};
 use crate::values::Maker;
 use kernel::host::{Lock as _, Parker as _};
@@ -157,10 +157,9 @@ impl Room for Syscalls {
         op == Op::Stop
     }
     fn is_worth_it(roles: &[Role]) -> bool {
-        let is_once = |role: &Role| roles.iter().filter(|other| *other == role).count() == 1;
         let is_p0s = |role: &&Role| matches!(role, Role::Runs | Role::Away | Role::Alone);
         let is_alone = roles.contains(&Role::Alone) == (roles.len() == 1);
-        roles.iter().all(is_once) && roles.iter().filter(is_p0s).count() == 1 && is_alone
+        is_each_once(roles) && roles.iter().filter(is_p0s).count() == 1 && is_alone
     }
     fn focuses() -> Vec<Focus<Self>> {
         let short = |_, op, _| matches!(op, Op::Entersyscall | Op::Exitsyscall | Op::Stop);

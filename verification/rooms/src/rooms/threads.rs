@@ -10,7 +10,7 @@ mod spec;
 use crate::host::RoomHost;
 use crate::others::Others;
 use crate::plain::Plain;
-use crate::room::{Begun, Focus, Real, Room, Waiting};
+use crate::room::{Begun, Focus, Real, Room, Waiting, is_each_once, is_in_order};
 use crate::values::Maker;
 use kernel::host::{Lock as _, Parker as _, SpawnError};
 use kernel::protocol::threads::{Available, Neighbours, give_back, startm, stopm};
@@ -188,14 +188,10 @@ impl Room for HandedPs {
     }
     /// Ms of a kind come in order.
     fn is_worth_it(roles: &[Role]) -> bool {
-        let place = |role| roles.iter().position(|other| *other == role);
-        let comes_after =
-            |kind: fn(usize) -> Role| place(kind(1)).is_none_or(|at| place(kind(0)).is_some_and(|first| first < at));
-        let is_once = |role: &Role| roles.iter().filter(|other| *other == role).count() == 1;
         let is_alone = roles.len() == 1 || !roles.contains(&Role::Alone);
         let is_any = roles.iter().any(|role| !matches!(role, Role::New(_) | Role::Other));
         let kinds: [fn(usize) -> Role; 3] = [Role::Worker, Role::Free, Role::New];
-        kinds.into_iter().all(comes_after) && roles.iter().all(is_once) && is_alone && is_any
+        kinds.into_iter().all(|kind| is_in_order(roles, kind)) && is_each_once(roles) && is_alone && is_any
     }
     fn focuses() -> Vec<Focus<Self>> {
         // An M that sleeps twice, or hands on what it gets.

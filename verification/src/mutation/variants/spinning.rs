@@ -12,10 +12,6 @@ pub trait SpinProtocol: Send + Sync + Sized + 'static {
     fn wakep<H: Host>(room: &Spinning<H>, others: &impl Neighbours) {
         room.wakep(others);
     }
-    /// See [`Spinning::found_work`].
-    fn found_work<H: Host>(room: &Spinning<H>, token: SpinningToken, others: &impl Neighbours) {
-        room.found_work(token, others);
-    }
     /// See [`Spinning::retire`].
     fn retire<H: Host, N: Neighbours>(
         room: &Spinning<H>,
