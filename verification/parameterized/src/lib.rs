@@ -8,7 +8,7 @@
 //! | [`finite`], [`search`] | evaluated in a small universe: counterexamples, executions of wrong variants |
 //! | [`record`] | what the solvers have said, kept in a file |
 //! | [`replay`] | is a trace of the kernel an execution of the system? |
-//! | [`spinning`], [`runq`], [`custody`], [`stw`] | the protocols |
+//! | [`sched`], [`runq`], [`custody`] | the protocols |
 //!
 //! See docs/evidence/every-size.md.
 
@@ -24,13 +24,12 @@ pub mod record;
 pub mod replay;
 pub mod runq;
 pub mod said;
+pub mod sched;
 pub mod search;
 pub mod smt;
 pub mod solver;
-pub mod spinning;
 #[path = "../../src/stamp.rs"]
 pub mod stamp;
-pub mod stw;
 pub mod system;
 
 use obligations::Obligation;
@@ -38,13 +37,7 @@ use system::{Protocol, System};
 
 /// The protocols.
 pub static PROTOCOLS: &[Protocol] = &[
-    Protocol {
-        name: "spinning",
-        system: spinning::system,
-        wrong: spinning::WRONG,
-        right: spinning::RIGHT,
-        needed: needed::SPINNING,
-    },
+    Protocol { name: "sched", system: sched::system, wrong: sched::WRONG, right: sched::RIGHT, needed: needed::SCHED },
     Protocol { name: "runq", system: runq::system, wrong: runq::WRONG, right: runq::RIGHT, needed: needed::RUNQ },
     Protocol {
         name: "custody",
@@ -53,7 +46,6 @@ pub static PROTOCOLS: &[Protocol] = &[
         right: custody::RIGHT,
         needed: needed::CUSTODY,
     },
-    Protocol { name: "stw", system: stw::system, wrong: stw::WRONG, right: stw::RIGHT, needed: needed::STW },
 ];
 
 /// The obligations of what comes to pass in a system.
@@ -61,8 +53,8 @@ pub type Liveness = fn(&System) -> Vec<Obligation>;
 
 /// What comes to pass, by protocol: its obligations. Of the first some fail, which it names.
 pub static LIVENESS: &[(&str, Liveness)] = &[
-    ("spinning", spinning::progress::obligations),
+    ("sched", sched::progress::obligations),
     ("runq", runq::leaves::obligations),
     ("custody", custody::retakes::obligations),
-    ("stw", stw::ends::obligations),
+    ("sched", sched::ends::obligations),
 ];

@@ -1,8 +1,8 @@
 //! Why each conjunct of an invariant is there: an obligation that fails without it. Written by the command `needed`, and
 //! checked by the tests.
 
-/// Of spinning and parking.
-pub const SPINNING: &[(&str, &str)] = &[
+/// Of the scheduler.
+pub const SCHED: &[(&str, &str)] = &[
     ("one_holder_of_the_lock", "trusts/being_idled_ring_is_answered_for"),
     ("locked_places", "submits/being_idled_global_is_empty"),
     ("counted_places", "trusts/global_is_answered_for"),
@@ -30,6 +30,22 @@ pub const SPINNING: &[(&str, &str)] = &[
     ("refused_puts_alone", "idles_refused/put_global_is_answered_for"),
     ("ring_is_answered_for", "safe/work_is_conserved"),
     ("being_idled_ring_is_answered_for", "idles/ring_is_answered_for"),
+    ("none_idle_stopping", "trusts/global_is_answered_for"),
+    ("none_is_idled_in_a_stop", "idles/none_idle_stopping"),
+    ("gives_up_in_a_stop", "trusts/global_is_answered_for"),
+    ("held_stopping", "gets_idle_p/owned_is_not_idle"),
+    ("stoppers_stop", "holds_it/held_stopping"),
+    ("one_starts_it", "runs_a_p/starts_only"),
+    ("starts_only", "idles_refused/owned_is_not_idle"),
+    ("starters_are_awake", "safe/every_p_can_be_handed_in"),
+    ("none_is_lost", "safe/every_p_can_be_handed_in"),
+    ("wakers_are_awake", "safe/every_stopper_is_woken"),
+    ("line", "begins_to_stop_with_a_p/stopper_will_wake"),
+    ("served_in_turn", "begins_to_stop_with_a_p/stopper_will_wake"),
+    ("line_is_total", "starts_the_world/stoppers_stop"),
+    ("first_will_wake", "safe/every_stopper_is_woken"),
+    ("stopper_will_wake", "safe/every_stopper_is_woken"),
+    ("stopped_holds_all", "safe/no_p_runs_in_a_stopped_world"),
 ];
 
 /// Of the run queue.
@@ -92,23 +108,4 @@ pub const CUSTODY: &[(&str, &str)] = &[
     ("seen_then_gives", "misses_stopping/scanned_gives"),
     ("checks_behind_the_fence", "sees_no_call/scanned_gives"),
     ("stopped_holds_all", "safe/no_p_runs_in_a_stopped_world"),
-];
-
-/// Of stopping the world.
-pub const STW: &[(&str, &str)] = &[
-    ("one_owner", "idles/owned_only"),
-    ("owned_only", "gets_a_p/one_owner"),
-    ("owners_are_awake", "hands_in/wakers_are_awake"),
-    ("wakers_are_awake", "safe/every_stopper_is_woken"),
-    ("none_is_lost", "safe/every_p_can_be_handed_in"),
-    ("held_stopping", "gets_a_p/owned_only"),
-    ("none_idle_stopping", "gets_a_p/owned_only"),
-    ("line", "hands_in/stopper_will_wake"),
-    ("served_in_turn", "hands_in/stopper_will_wake"),
-    ("line_is_total", "starts_the_world/stopped_holds_all"),
-    ("busy_is_not_idle", "safe/no_start_is_lost"),
-    ("first_will_wake", "safe/every_stopper_is_woken"),
-    ("stopper_will_wake", "safe/every_stopper_is_woken"),
-    ("stopped_holds_all", "safe/no_p_runs_in_a_stopped_world"),
-    ("unserved_is_served", "safe/no_start_is_lost"),
 ];

@@ -19,8 +19,8 @@ pub const PROVED: &str = "proved for every size";
 pub struct Proved {
     /// Its name.
     pub protocol: String,
-    /// The room of the kernel that it is about.
-    pub room: String,
+    /// The rooms of the kernel that it is about.
+    pub rooms: Vec<String>,
     /// The verdict.
     pub verdict: String,
     /// Under which memory model.
@@ -35,7 +35,7 @@ pub struct Proved {
     pub seal: String,
     /// When they said so.
     pub recorded: String,
-    /// A hash of the room's code then: of another source nothing is said.
+    /// A hash of the rooms' code then: of another source nothing is said.
     pub source: String,
 }
 
@@ -59,19 +59,16 @@ impl Proved {
     }
 }
 
-/// The room of the kernel that a protocol is about.
-fn room(protocol: &str) -> &str {
-    if protocol == "custody" { "syscall" } else { protocol }
-}
-
-/// The source of a room.
-fn source(room: &str) -> &'static str {
-    match room {
-        "spinning" => include_str!("../../../src/kernel/src/protocol/spinning.rs"),
-        "runq" => include_str!("../../../src/kernel/src/queues/runq.rs"),
-        "syscall" => include_str!("../../../src/kernel/src/protocol/syscall.rs"),
-        "stw" => include_str!("../../../src/kernel/src/protocol/stw/mod.rs"),
-        other => panic!("{other} is no room that a protocol is about"),
+/// The rooms of the kernel that a protocol is about, and their source.
+fn rooms(protocol: &str) -> &'static [(&'static str, &'static str)] {
+    match protocol {
+        "sched" => &[
+            ("spinning", include_str!("../../../src/kernel/src/protocol/spinning.rs")),
+            ("stw", include_str!("../../../src/kernel/src/protocol/stw/mod.rs")),
+        ],
+        "runq" => &[("runq", include_str!("../../../src/kernel/src/queues/runq.rs"))],
+        "custody" => &[("syscall", include_str!("../../../src/kernel/src/protocol/syscall.rs"))],
+        other => panic!("{other} is about no room"),
     }
 }
 
@@ -88,7 +85,7 @@ pub fn of(protocol: &Protocol, solvers: &[Solver]) -> Proved {
     let invariant = system.invariant.iter().map(|conjunct| row(conjunct, false));
     Proved {
         protocol: system.name.to_owned(),
-        room: room(system.name).to_owned(),
+        rooms: rooms(system.name).iter().map(|(room, _)| (*room).to_owned()).collect(),
         verdict: PROVED.to_owned(),
         memory: system.memory.to_owned(),
         transitions: system.transitions.len(),
@@ -96,7 +93,7 @@ pub fn of(protocol: &Protocol, solvers: &[Solver]) -> Proved {
         solvers: solvers.iter().map(|solver| solver.name().to_owned()).collect(),
         seal: seal(&system),
         recorded: stamp::today(),
-        source: stamp::of_code(source(room(system.name))),
+        source: stamp::of_code(&rooms(system.name).iter().map(|(_, source)| *source).collect::<String>()),
     }
 }
 

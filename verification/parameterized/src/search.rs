@@ -71,7 +71,7 @@ pub fn at_random(
 }
 
 /// Walks at random, so many steps in all, each walk so long, as long as `goes_on` says so: asked of where a walk begins and of its way, at
-/// each state.
+/// each state. In every other walk, of two steps that are drawn the one is made whose transition was taken less often.
 pub fn walk(
     finite: &Finite<'_>,
     (steps, length): (usize, usize),
@@ -80,10 +80,12 @@ pub fn walk(
 ) {
     let begins = (finite.system.begins)(finite.system, &finite.sizes);
     let mut random = Random(seed | 1);
-    let mut walked = 0;
+    let (mut walked, mut for_the_rare) = (0, false);
+    let mut taken = vec![0_usize; finite.system.transitions.len()];
     while walked < steps {
         let begin = begins[random.below(begins.len())];
         let (mut state, mut way) = (begin, Vec::new());
+        for_the_rare = !for_the_rare;
         if !goes_on(begin, &way) {
             return;
         }
@@ -93,7 +95,11 @@ pub fn walk(
             if nexts.is_empty() {
                 break;
             }
-            let step = nexts.swap_remove(random.below(nexts.len()));
+            let first = random.below(nexts.len());
+            let other = if for_the_rare { random.below(nexts.len()) } else { first };
+            let is_rarer = taken[nexts[other].transition] < taken[nexts[first].transition];
+            let step = nexts.swap_remove(if is_rarer { other } else { first });
+            taken[step.transition] += 1;
             state = step.after;
             way.push(step);
             walked += 1;

@@ -37,21 +37,22 @@ fn drop_conditions(t: &mut Transition) {
 
 #[test]
 fn a_stop_ends() {
-    use spinpark_parameterized::stw::{AHEAD, HELD, IN_LINE, OUT, TOKEN, ends};
+    use spinpark_parameterized::sched::ends;
+    use spinpark_parameterized::sched::state::{AHEAD, HELD, IN_LINE, OUT, TOKEN};
     let pushes_in: fn(&mut Transition) = |t| {
         let m = t.params[0];
         t.assign(AHEAD, |x| or([AHEAD.of([x[0], x[1]]), and([same(x[0], m), IN_LINE.of([x[1]])])]));
     };
     let wrong: &[Wrong] = &[
         ("is_woken", |t| t.guard.push(not(TOKEN.of([t.params[0]]))), "due/wakes_up_when_all_are_held"),
-        ("wakes", |t| drop_update(t, TOKEN.name), "leads_on/is_to_be_woken_at_its_turn"),
-        ("takes_gs", |t| _ = t.clear(HELD, &[t.params[1]]), "stays/waits_for_ps/takes_gs"),
+        ("unparks", |t| drop_update(t, TOKEN.name), "leads_on/is_to_be_woken_at_its_turn"),
+        ("steals", |t| _ = t.clear(HELD, &[t.params[2]]), "stays/waits_for_ps/steals"),
         ("queues_up", pushes_in, "line/queues_up"),
         ("is_first", |t| _ = t.goes(t.params[0], OUT), "stoppers/is_first"),
     ];
-    is_proved_and_needed("stw", ends::obligations, wrong);
+    is_proved_and_needed("sched", ends::obligations, wrong);
     if Solver::Z3.is_here() {
-        let names = refuted(Solver::Z3, &(protocol("stw").system)("wakes-nobody"), ends::obligations);
+        let names = refuted(Solver::Z3, &(protocol("sched").system)("wakes-nobody"), ends::obligations);
         assert!(names.iter().any(|name| name == "stays/waits_for_ps/hands_in"), "{names:?}");
     }
 }
@@ -94,7 +95,7 @@ fn a_p_in_a_call_is_retaken() {
 
 mod an_m_that_answers_for_a_g {
     use super::*;
-    use spinpark_parameterized::spinning::{progress, state};
+    use spinpark_parameterized::sched::{progress, state};
 
     #[test]
     fn has_a_rank_wherever_it_answers() {
@@ -110,7 +111,7 @@ mod an_m_that_answers_for_a_g {
         if !solver.is_here() {
             return;
         }
-        let failed = refuted(solver, &(protocol("spinning").system)(""), progress::obligations);
+        let failed = refuted(solver, &(protocol("sched").system)(""), progress::obligations);
         let rises = progress::RISES.iter().map(|(step, _)| format!("descends/{step}"));
         let named: Vec<String> = rises.chain(progress::RELIES.iter().map(|s| format!("passes_down/{s}"))).collect();
         assert_eq!(failed, named, "{}", solver.name());

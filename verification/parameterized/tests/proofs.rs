@@ -33,13 +33,13 @@ mod every_obligation_is_discharged {
 
     #[test]
     #[ignore = "`.ci/run` asks both solvers by `check`, and `.ci/nightly` runs it"]
-    fn of_spinning_by_z3() {
-        by(Solver::Z3, "spinning");
+    fn of_the_scheduler_by_z3() {
+        by(Solver::Z3, "sched");
     }
     #[test]
     #[ignore = "`.ci/run` asks both solvers by `check`, and `.ci/nightly` runs it"]
-    fn of_spinning_by_cvc5() {
-        by(Solver::Cvc5, "spinning");
+    fn of_the_scheduler_by_cvc5() {
+        by(Solver::Cvc5, "sched");
     }
     #[test]
     #[ignore = "`.ci/run` asks both solvers by `check`, and `.ci/nightly` runs it"]
@@ -60,11 +60,6 @@ mod every_obligation_is_discharged {
     #[ignore = "`.ci/run` asks both solvers by `check`, and `.ci/nightly` runs it"]
     fn of_custody_by_cvc5() {
         by(Solver::Cvc5, "custody");
-    }
-    #[test]
-    #[ignore = "`.ci/run` asks both solvers by `check`, and `.ci/nightly` runs it"]
-    fn of_stopping_the_world_by_z3() {
-        by(Solver::Z3, "stw");
     }
     #[test]
     #[ignore = "`.ci/run` asks both solvers by `check`, and `.ci/nightly` runs it"]
@@ -96,10 +91,10 @@ mod what_is_written_down {
 
     #[test]
     fn changes_if_a_step_changes() {
-        let spinning = protocol("spinning");
-        let wrong = Protocol { system: |_| (protocol("spinning").system)("drops-the-baton"), ..*spinning };
-        let [right, wrong] = [spinning, &wrong].map(|protocol| record::of(protocol, &Solver::ALL).seal);
-        assert_eq!(right, record::of(spinning, &Solver::ALL).seal);
+        let sched = protocol("sched");
+        let wrong = Protocol { system: |_| (protocol("sched").system)("drops-the-baton"), ..*sched };
+        let [right, wrong] = [sched, &wrong].map(|protocol| record::of(protocol, &Solver::ALL).seal);
+        assert_eq!(right, record::of(sched, &Solver::ALL).seal);
         assert_ne!(right, wrong);
     }
 }
@@ -129,8 +124,8 @@ mod each_conjunct_is_needed {
     }
 
     #[test]
-    fn of_spinning() {
-        of("spinning");
+    fn of_the_scheduler() {
+        of("sched");
     }
     #[test]
     fn of_the_run_queue() {
@@ -139,10 +134,6 @@ mod each_conjunct_is_needed {
     #[test]
     fn of_custody() {
         of("custody");
-    }
-    #[test]
-    fn of_stopping_the_world() {
-        of("stw");
     }
 }
 
@@ -187,19 +178,19 @@ mod each_wrong_variant {
     }
 
     /// The half of them, so that two cores have work.
-    fn half_of_spinning_fails(from: usize) {
+    fn half_of_the_scheduler_fails(from: usize) {
         if Solver::Z3.is_here() {
-            some_fail("spinning", protocol("spinning").wrong.iter().skip(from).step_by(2));
+            some_fail("sched", protocol("sched").wrong.iter().skip(from).step_by(2));
         }
     }
 
     #[test]
-    fn of_spinning_fails_an_obligation() {
-        half_of_spinning_fails(0);
+    fn of_the_scheduler_fails_an_obligation() {
+        half_of_the_scheduler_fails(0);
     }
     #[test]
-    fn of_spinning_fails_an_obligation_the_other_half() {
-        half_of_spinning_fails(1);
+    fn of_the_scheduler_fails_an_obligation_the_other_half() {
+        half_of_the_scheduler_fails(1);
     }
     #[test]
     fn of_the_run_queue_fails_an_obligation() {
@@ -208,10 +199,6 @@ mod each_wrong_variant {
     #[test]
     fn of_custody_fails_an_obligation() {
         fails("custody");
-    }
-    #[test]
-    fn of_stopping_the_world_fails_an_obligation() {
-        fails("stw");
     }
 
     fn goes_wrong(protocol: &Protocol, variant: &Variant, at_most: usize) {
@@ -289,8 +276,8 @@ mod in_a_small_universe {
     }
 
     #[test]
-    fn executions_of_spinning_take_each_transition() {
-        executions_take_each_transition("spinning", &[&[3, 2, 1], &[3, 2, 2]], 8_000, &[]);
+    fn executions_of_the_scheduler_take_each_transition() {
+        executions_take_each_transition("sched", &[&[3, 2, 1], &[3, 2, 2]], 12_000, &[]);
     }
     #[test]
     fn executions_of_the_run_queue_take_each_transition() {
@@ -300,22 +287,18 @@ mod in_a_small_universe {
     fn executions_of_custody_take_each_transition() {
         executions_take_each_transition("custody", &[&[3, 2, 2]], 20_000, &[]);
     }
-    #[test]
-    fn executions_of_stopping_the_world_take_each_transition() {
-        executions_take_each_transition("stw", &[&[3, 2]], 5_000, &[]);
-    }
 }
 
 mod the_page {
     use super::*;
-    use spinpark_parameterized::{LIVENESS, spinning::progress};
+    use spinpark_parameterized::{LIVENESS, sched::progress};
 
     /// docs/evidence/every-size.md counts what the solvers are asked and refute.
     #[test]
     fn counts_the_obligations_of_progress_and_names_the_variants_without_an_execution() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/evidence/every-size.md");
         let text = std::fs::read_to_string(path).expect("the page is there");
-        let all = LIVENESS[0].1(&(protocol("spinning").system)("")).len();
+        let all = LIVENESS[0].1(&(protocol("sched").system)("")).len();
         let refuted = progress::RISES.len() + progress::RELIES.len();
         let says = format!("both solvers discharge {} of {all}", all - refuted);
         assert!(text.contains(&says), "not so: {says}");

@@ -3,7 +3,7 @@
 //!
 //! G1 keeps M0 and P0. So what is queued meanwhile, beside an idle P, has to be run by another M; if no M looks for it,
 //! the main thread waits for ever, and the engine says so. The invariant is the one that is proved for every size in
-//! `verification/parameterized/src/spinning`: a queued G beside an idle P has an M that looks, or must look.
+//! `verification/parameterized/src/sched`: a queued G beside an idle P has an M that looks, or must look.
 //!
 //! | what queues the G, and how                   | the M that may fall asleep on it      | model                    |
 //! |----------------------------------------------|---------------------------------------|--------------------------|

@@ -1,8 +1,8 @@
-//! The four protocols, as what a trace is an execution of.
+//! The three protocols, as what a trace is an execution of.
 
 use super::functions::Functions;
 use super::recorded::Item;
-use super::{custody, runq, spinning, stw};
+use super::{custody, runq, sched};
 use crate::scenes::{Act, Scenario};
 use spinpark_parameterized::finite::{Finite, State};
 use spinpark_parameterized::replay::Replay;
@@ -36,32 +36,32 @@ pub(crate) trait Protocol {
 }
 
 /// The last says which step of the drawing is wrong, if any.
-pub(crate) struct Spinning(pub(crate) Functions, pub(crate) &'static str);
+pub(crate) struct Scheduler(pub(crate) Functions, pub(crate) &'static str);
 
-impl Protocol for Spinning {
-    type Step = spinning::Step;
-    type Carry = spinning::Scans;
+impl Protocol for Scheduler {
+    type Step = sched::Step;
+    type Carry = sched::Scans;
     fn system(&self) -> System {
-        spinpark_parameterized::spinning::system(self.1)
+        spinpark_parameterized::sched::system(self.1)
     }
     fn sizes(&self, scenario: &Scenario) -> Vec<usize> {
-        vec![scenario.ms() + others(scenario), scenario.procs, spinning::GS + 1]
+        vec![scenario.ms() + others(scenario), scenario.procs, sched::GS + 1]
     }
     fn begins(&self, finite: &Finite<'_>, scenario: &Scenario) -> Vec<State> {
-        spinning::begins(finite, scenario.ms() as u8)
+        sched::begins(finite, scenario.ms() as u8)
     }
     fn has(&self, scenario: &Scenario) -> bool {
         let acts = scenario.acts;
         scenario.stoppers == 0 && scenario.refusals == 0 && !acts.contains(&Act::Stop) && !acts.contains(&Act::Detach)
     }
     fn steps(&self, scenario: &Scenario, items: &[Item]) -> Vec<Vec<Self::Step>> {
-        vec![spinning::steps(items, scenario.ms() as u8, &self.0)]
+        vec![sched::steps(items, scenario.ms() as u8, &self.0)]
     }
     fn play(&self, replay: &mut Replay<'_>, step: Self::Step, scenario: &Scenario, carry: &mut Self::Carry) -> bool {
-        spinning::play(replay, step, carry, scenario.order)
+        sched::play(replay, step, carry, scenario.order)
     }
     fn may_end(&self, finite: &Finite<'_>, state: &State, _: &Scenario) -> bool {
-        spinning::is_at_rest(finite, state)
+        sched::is_at_rest(finite, state)
     }
     fn thread(&self, step: Self::Step) -> u8 {
         step.m
@@ -119,35 +119,6 @@ impl Protocol for Custody {
     }
     fn may_end(&self, finite: &Finite<'_>, state: &State, scenario: &Scenario) -> bool {
         custody::is_at_rest(finite, state, scenario.ms() as u8)
-    }
-    fn thread(&self, step: Self::Step) -> u8 {
-        step.m
-    }
-}
-
-/// The last says which step of the drawing is wrong, if any.
-pub(crate) struct StopTheWorld(pub(crate) Functions, pub(crate) &'static str);
-
-impl Protocol for StopTheWorld {
-    type Step = stw::Step;
-    type Carry = stw::Wakers;
-    fn system(&self) -> System {
-        spinpark_parameterized::stw::system(self.1)
-    }
-    fn sizes(&self, scenario: &Scenario) -> Vec<usize> {
-        vec![scenario.ms() + others(scenario), scenario.procs]
-    }
-    fn begins(&self, finite: &Finite<'_>, _: &Scenario) -> Vec<State> {
-        (finite.system.begins)(finite.system, &finite.sizes)
-    }
-    fn steps(&self, scenario: &Scenario, items: &[Item]) -> Vec<Vec<Self::Step>> {
-        vec![stw::steps(items, scenario.ms() as u8, &self.0)]
-    }
-    fn play(&self, replay: &mut Replay<'_>, step: Self::Step, _: &Scenario, carry: &mut Self::Carry) -> bool {
-        stw::play(replay, step, carry)
-    }
-    fn may_end(&self, finite: &Finite<'_>, state: &State, _: &Scenario) -> bool {
-        stw::is_at_rest(finite, state)
     }
     fn thread(&self, step: Self::Step) -> u8 {
         step.m

@@ -35,16 +35,6 @@ pub(crate) const LEAVING: &[Scenario] = &[
     Scenario { acts: &[Act::Stop, Act::Call, Act::Run], order: GlobalFirst, ..Scenario::PLAIN },
 ];
 
-/// Threads and Gs that stop the world and start it.
-pub(crate) const STOPPING: &[Scenario] = &[
-    Scenario { acts: &[Act::Spawn(1), Act::Run], stoppers: 2, ..Scenario::PLAIN },
-    Scenario { acts: &[Act::Call, Act::Spawn(2)], stoppers: 2, ..Scenario::PLAIN },
-    Scenario { acts: &[Act::Stop, Act::Spawn(2), Act::Run], ..Scenario::PLAIN },
-    Scenario { acts: &[Act::Stop, Act::Run, Act::Stop], stoppers: 1, order: GlobalFirst, ..Scenario::PLAIN },
-    Scenario { acts: &[Act::Call, Act::Stop, Act::Yield], procs: 3, stoppers: 1, ticks: 1, ..Scenario::PLAIN },
-    Scenario { acts: &[Act::Spawn(2), Act::Stop], refusals: 1, stoppers: 2, ..Scenario::PLAIN },
-];
-
 /// So many programs, drawn at random: at most six Gs, and perhaps a thread that stops the world, ticks, is refused.
 pub(crate) fn random_programs(seed: u64, n: usize) -> Vec<Scenario> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

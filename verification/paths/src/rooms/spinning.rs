@@ -2,6 +2,7 @@
 //! they are told here once more, and named after them.
 
 use super::straight;
+use super::stw::World;
 use crate::host::{Access, Domain, Havoc, Telling, ask, tell, whether};
 use crate::path::{Operation, Room};
 use kernel::host::SpawnError;
@@ -115,8 +116,23 @@ pub(super) static ROOM: Room = Room {
             tell("unlock");
             counted(Some(token))
         }),
-        straight("settle", || match ask("what is there for the P, under the lock?", &["nothing", "work"]) {
+        straight("idle, in a stop", || {
+            tell("takes the lock, and the world is to stop");
+            hands_in("hands its own P in")
+        }),
+        straight("idle, in a stop, counted", || {
+            tell("takes the lock, and the world is to stop");
+            room().give_up(SpinningToken::forge());
+            hands_in("hands its own P in")
+        }),
+        straight("run a P of a world that was started", || {
+            tell("takes one of the Ps with a G");
+            tell("startm, not counted");
+            "".to_owned()
+        }),
+        straight("settle", || match ask("what is there for the P, under the lock?", &["nothing", "work", "a stop"]) {
             0 => idles("the P"),
+            2 => hands_in("hands the P in"),
             _ => {
                 tell("unlock");
                 "the P, to be run by an M that is not counted".to_owned()
@@ -168,14 +184,27 @@ impl threads::Neighbours<Havoc> for Sleepers {
             return Some((MId(0), nextp));
         }
         while whether(LEFT) {}
+        let mut is_noted = false;
         tell("puts them into the global queue");
         if let NextP::Run { p, token } = nextp {
             p.discard();
-            tell(if token.is_some() { "idles the P of one that is counted" } else { "idles the P of one that is not" });
+            let is_counted = token.is_some();
+            if whether("the world is to stop") {
+                is_noted = World::hands_in(if is_counted {
+                    "hands the P in, of one that is counted"
+                } else {
+                    "hands the P in, of one that is not"
+                });
+            } else {
+                tell(if is_counted { "idles the P of one that is counted" } else { "idles the P of one that is not" });
+            }
             token.into_iter().for_each(|token| self.0.give_up(token));
             self.0.set_needspinning();
         }
         tell("unlock");
+        if is_noted {
+            tell("unparks it");
+        }
         None
     }
 }
@@ -197,7 +226,7 @@ fn counted(token: Option<SpinningToken>) -> String {
     }
 }
 
-/// What `find::Neighbours::idle` and `handoff::Neighbours::settle` do around `must_recheck`.
+/// What `find::Neighbours::idle` and `handoff::Neighbours::settle` do around `must_recheck`, if the world is not to stop.
 fn idles(p: &str) -> String {
     tell(format!("takes the lock, and finds nothing for {p}"));
     let token = room().must_recheck(whether("another P is idle"));
@@ -206,6 +235,16 @@ fn idles(p: &str) -> String {
     }
     tell("unlock");
     counted(token)
+}
+
+/// What they do if it is.
+fn hands_in(act: &'static str) -> String {
+    let is_noted = World::hands_in(act);
+    tell("unlock");
+    if is_noted {
+        tell("unparks it");
+    }
+    counted(None)
 }
 
 /// The rest of the scheduler. What a P that is taken is for, only the caller knows.

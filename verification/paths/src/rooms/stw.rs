@@ -22,7 +22,8 @@ pub(super) static ROOM: Room = Room {
     name: "stw",
     words: &[Domain { name: "wanted", answers: |_| (0..8).collect(), telling: Telling::Values(number) }],
     operations: &[
-        Operation { name: "queue_up", heads: &[IS_FIRST], run: queue_up },
+        Operation { name: "queue_up", heads: &[IS_FIRST], run: || queue_up(true) },
+        Operation { name: "queue_up, without a P", heads: &[IS_FIRST], run: || queue_up(false) },
         Operation { name: "stop", heads: &[IN_CALL, IS_STOPPED], run: || stops(Some(OwnedP::forge(PId(0)))) },
         Operation { name: "stop, without a P", heads: &[IN_CALL, IS_STOPPED], run: || stops(None) },
         straight("start_the_world", start_the_world),
@@ -46,7 +47,7 @@ pub(super) static ROOM: Room = Room {
 };
 
 /// What is under the lock, and two stoppers.
-struct World {
+pub(super) struct World {
     state: RefCell<WorldState<Havoc>>,
     me: Arc<Parker>,
     other: Arc<Parker>,
@@ -73,6 +74,26 @@ impl World {
         world
     }
 
+    /// One that is to stop: one P is not held yet, or two.
+    fn to_stop() -> World {
+        let world = World::mine(any_of(2) == 1);
+        world.state.borrow_mut().begin_stop();
+        while world.left.get() > 1 + any_of(2) as u32 {
+            world.hold();
+        }
+        world
+    }
+
+    /// A thread hands a P in, under the lock: is it to wake the stopper once the lock is open?
+    pub(super) fn hands_in(act: &'static str) -> bool {
+        let world = World::to_stop();
+        let noted = world.hold();
+        answered(act, world.are_held());
+        let is_noted = noted.is_some();
+        world.notes(noted.as_ref(), &world.me);
+        is_noted
+    }
+
     /// Holds one more P: whom has the caller to wake?
     fn hold(&self) -> Option<Arc<Parker>> {
         self.left.set(self.left.get() - 1);
@@ -85,19 +106,23 @@ impl World {
 
     /// A stopper that is to be woken is noted under the lock, and woken after it.
     fn wakes(&self, noted: Option<Arc<Parker>>, first: &Arc<Parker>) {
+        self.notes(noted.as_ref(), first);
+        if noted.is_some() {
+            tell("unparks it");
+        }
+    }
+
+    fn notes(&self, noted: Option<&Arc<Parker>>, first: &Arc<Parker>) {
         match noted {
             None => (),
-            Some(parker) if Arc::ptr_eq(&parker, first) => {
-                tell("notes that the first in the line is to be woken");
-                tell("unparks it");
-            }
+            Some(parker) if Arc::ptr_eq(parker, first) => tell("notes that the first in the line is to be woken"),
             Some(_) => tell("notes that ANOTHER is to be woken"),
         }
     }
 }
 
 /// What `sched/stw.rs` does in `queue_up`.
-fn queue_up() -> String {
+fn queue_up(with_own: bool) -> String {
     let world = World::new();
     let mut state = world.state.borrow_mut();
     let is_another = whether("under the lock: another stopper is in the line");
@@ -111,7 +136,9 @@ fn queue_up() -> String {
     if is_first {
         return "the first in the line".to_owned();
     }
-    tell("hands its P on");
+    if with_own {
+        tell("hands its P on");
+    }
     loop {
         if whether(IS_FIRST) {
             let _ = state.leave_line();
@@ -194,14 +221,8 @@ fn start_the_world() -> String {
 
 /// The world is to stop, or not; as `sched/central.rs` in `releasep`.
 fn releasep() -> String {
-    let world = World::mine(any_of(2) == 1);
     let is_to_stop = any_of(2) == 1;
-    if is_to_stop {
-        world.state.borrow_mut().begin_stop();
-        while world.left.get() > 1 + any_of(2) as u32 {
-            world.hold();
-        }
-    }
+    let world = if is_to_stop { World::to_stop() } else { World::mine(any_of(2) == 1) };
     if !world.state.borrow().is_stopping() {
         tell(if is_to_stop {
             "it idles its P, THOUGH the world is to stop"

@@ -20,6 +20,7 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("threads::startm", OUT),
         ("threads::stopm", OUT),
         ("stw::queue_up", OUT),
+        ("stw::queue_up, without a P", OUT),
         ("stw::stop", OUT),
         ("stw::stop, without a P", OUT),
         ("syscall::take_from_syscalls, for a stop", SCANS),
@@ -31,6 +32,9 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("spinning::found_work", OUT),
         ("spinning::idle", RUN),
         ("spinning::idle, counted", RUN),
+        ("spinning::idle, in a stop", RUN),
+        ("spinning::idle, in a stop, counted", RUN),
+        ("spinning::run a P of a world that was started", OUT),
         ("spinning::settle", OUT),
         ("handoff::handoffp", OUT),
         ("handoff::handoffp, in Go's order", OUT),
@@ -54,7 +58,7 @@ pub(super) static DRAWING: Drawing = Drawing {
     left_out: &[("the safepoint", &["stw::for_each_p"])],
     elsewhere: &[("a store buffer", &["shows_put", "shows_request"])],
     sizes: &[&[2, 1, 3], &[2, 2, 2]],
-    steps: 12_000,
+    steps: (12_000, 40),
 };
 
 fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
@@ -240,12 +244,12 @@ fn spins(act: &str, is: &dyn Fn(&str) -> bool, t: &mut Transition, m: Var) -> Re
             let p = the(t, "p", P);
             t.locks(m).when(IDLE.of([p])).clear(IDLE, &[p]).set(HANDS, &[m, p]);
         }
-        "idles its own P" => {
+        "idles its own P" | "hands its own P in" => {
             let p = the(t, "p", P);
             t.when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HANDS, &[m, p]);
         }
         // What happens to the P then is another operation's.
-        "startm, counted" | "startm, not counted" | "idles the P" => {
+        "startm, counted" | "startm, not counted" | "idles the P" | "hands the P in" => {
             return Reading::Elsewhere(Places::of(&[OUT]));
         }
         _ => (),

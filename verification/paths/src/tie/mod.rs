@@ -9,9 +9,8 @@
 mod custody;
 mod extent;
 mod runq;
+mod sched;
 mod search;
-mod spinning;
-mod stw;
 
 use crate::path::{self, Edge};
 use crate::rooms;
@@ -74,14 +73,16 @@ pub struct Drawing {
     pub elsewhere: &'static [(&'static str, &'static [&'static str])],
     /// Universes in which candidates are compared.
     pub sizes: &'static [&'static [usize]],
-    /// So many steps are walked in each, and the states that are met are looked at.
-    pub steps: usize,
+    /// So many steps are walked in each, each walk so long, and the states that are met are looked at.
+    pub steps: (usize, usize),
 }
 
 /// How steps begin by which a P changes hands.
 const MOVES: &[&str] = &[
     "handoffp",
     "hands its P on",
+    "hands its own P in",
+    "hands the P in",
     "idles",
     "it idles its P",
     "its P is held",
@@ -99,7 +100,7 @@ const MOVES: &[&str] = &[
 ];
 
 /// The drawings that are tied.
-pub static DRAWINGS: &[&Drawing] = &[&spinning::DRAWING, &runq::DRAWING, &custody::DRAWING, &stw::DRAWING];
+pub static DRAWINGS: &[&Drawing] = &[&sched::DRAWING, &runq::DRAWING, &custody::DRAWING];
 
 /// What came of it.
 #[derive(Debug, Default)]

@@ -44,7 +44,7 @@ pub(super) static DRAWING: Drawing = Drawing {
     left_out: &[],
     elsewhere: &[("a P's ring goes with the P", &["owner_changes"]), ("the call is over", &["ends_asking"])],
     sizes: &[&[2, 2], &[2, 3]],
-    steps: 60_000,
+    steps: (12_000, 40),
 };
 
 fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {

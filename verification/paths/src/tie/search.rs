@@ -41,7 +41,7 @@ impl<'a> Search<'a> {
         let samples = drawing.sizes.iter().map(|sizes| {
             let finite = Finite::new(system, sizes);
             let mut met = BTreeSet::new();
-            walk(&finite, (drawing.steps, 40), 1, |begin, way| {
+            walk(&finite, drawing.steps, 1, |begin, way| {
                 met.insert(way.last().map_or(begin, |step| step.after));
                 true
             });

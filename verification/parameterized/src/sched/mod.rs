@@ -1,19 +1,22 @@
-//! Spinning and parking: while a G waits in a queue and a P is idle, some M looks, or must look.
+//! The scheduler: spinning and parking, handing off, system calls, and stopping the world. While a G waits in a queue and a P is idle, some
+//! M looks, or must look; and what is wanted of stops ([`stops`]).
 
+pub mod ends;
 pub mod progress;
 pub mod state;
 pub mod steps;
+pub mod stops;
 
 use crate::finite::{Finite, State, Universe};
 use crate::logic::{Formula, Places, Var, all, among, and, at, implies, not, or, same, some};
-use crate::system::{Conjunct, System, Variant};
+use crate::system::{Conjunct, System, Variant, nothing};
 use state::*;
 
 /// The protocol; or with one step wrong, if `variant` names it.
 pub fn system(variant: &str) -> System {
     System {
-        name: "spinning",
-        about: "spinning and parking: while a G is queued and a P is idle, some M looks for it, or must look",
+        name: "sched",
+        about: "the scheduler: while a G is queued and a P is idle, some M looks for it, or must look; and the world is stopped in turn",
         memory: "TSO-like store buffers",
         sorts: &[M, P, G],
         places: PLACES,
@@ -35,9 +38,12 @@ fn initial() -> Vec<Formula> {
         all("g", G, |g| not(GLOBAL.of([g]))),
         all("g", G, |g| all("p", P, |p| not(RING.of([g, p])))),
         not(NEED.of([])),
+        not(STOPPING.of([])),
+        all("p", P, |p| not(HELD.of([p]))),
     ];
-    facts.extend([COUNTED, LOCKS, CLEARS, SAW_GLOBAL].map(|rel| all("m", M, |m| not(rel.of([m])))));
-    facts.extend([SAW_RING, OWNS, HANDS].map(|rel| all("m", M, |m| all("p", P, |p| not(rel.of([m, p]))))));
+    facts.extend([AHEAD, OWES].map(nothing));
+    facts.extend([COUNTED, LOCKS, CLEARS, SAW_GLOBAL, IN_LINE, TOKEN].map(|rel| all("m", M, |m| not(rel.of([m])))));
+    facts.extend([SAW_RING, OWNS, HANDS, STARTS].map(|rel| all("m", M, |m| all("p", P, |p| not(rel.of([m, p]))))));
     facts.extend([PUTS, PUTS_GLOBAL, SPILLS, YIELDED].map(|rel| all("m", M, |m| all("g", G, |g| not(rel.of([m, g]))))));
     facts
 }
@@ -72,6 +78,12 @@ fn each_in_a_ring(in_case: Formula, is_answered: impl Fn(Var) -> Formula) -> For
 }
 
 fn invariant() -> Vec<Conjunct> {
+    let mut all_of_it = while_the_world_runs();
+    all_of_it.extend(stops::invariant());
+    all_of_it
+}
+
+fn while_the_world_runs() -> Vec<Conjunct> {
     vec![
         conjunct(
             "one_holder_of_the_lock",
@@ -138,8 +150,13 @@ fn invariant() -> Vec<Conjunct> {
         ),
         conjunct(
             "owned_is_not_idle",
-            "a P with an owner is not idle",
-            all("m", M, |m| all("p", P, |p| implies(or([OWNS.of([m, p]), HANDS.of([m, p])]), not(IDLE.of([p]))))),
+            "a P with an owner is neither idle nor held for a stopper",
+            all("m", M, |m| {
+                all("p", P, |p| {
+                    let has = or([OWNS, HANDS, STARTS].map(|rel| rel.of([m, p])));
+                    implies(has, and([not(IDLE.of([p])), not(HELD.of([p]))]))
+                })
+            }),
         ),
         conjunct(
             "idle_ring_is_empty",
@@ -273,6 +290,12 @@ fn invariant() -> Vec<Conjunct> {
 }
 
 fn safety() -> Vec<Conjunct> {
+    let mut all_of_it = work_conservation();
+    all_of_it.extend(stops::safety());
+    all_of_it
+}
+
+fn work_conservation() -> Vec<Conjunct> {
     let looks = |m| or([answers(m), among(m, SCANNING)]);
     let looks_or_will = move || {
         or([
@@ -469,6 +492,32 @@ pub const WRONG: &[Variant] = &[
         "queues-outside-the-lock",
         "an M that returns looks for an idle P under one hold of the lock, and queues its G under the next",
         "mistake of sched/syscall.rs",
+    ),
+    wrong(13, "starts-and-wakes-nobody", "the world is started, and no M is woken for what was queued meanwhile", ""),
+    wrong(14, "idles-what-has-gs", "when the world is started, a P with Gs in its ring is idled", ""),
+    wrong(15, "stays-counted-in-a-stop", "a spinning M that hands its P in for a stop does not leave nmspinning", ""),
+    wrong(10, "idles-in-a-stop", "a P is idled although the world is to stop", "mistake of sched/handoff.rs"),
+    wrong(9, "wakes-nobody", "an M that hands in the last P does not wake the stopper", "mutant stw-wakes-nobody"),
+    Variant {
+        sizes: &[2, 1, 1],
+        ..wrong(
+            23,
+            "released-early",
+            "the next stopper is let in before the world runs again",
+            "mutant stw-released-before-the-world-runs; golang/go #10618",
+        )
+    },
+    wrong(
+        13,
+        "pushes",
+        "a stopper that asks just when the turn is free overtakes those that wait",
+        "mutant stw-pushes-in; golang/go #40459",
+    ),
+    wrong(
+        17,
+        "stopped-with-a-p-in-hand",
+        "a thread that holds a P for another M waits for the world to start",
+        "golang/go #42237",
     ),
 ];
 

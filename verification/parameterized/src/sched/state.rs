@@ -1,9 +1,9 @@
-//! The state of spinning and parking: where each thread is, and what it holds.
+//! The state of the scheduler: where each thread is, and what it holds.
 
 use crate::logic::{Formula, Places, Rel, Sort, Var, all, among, and, at, implies, not, or, same, some};
 use crate::system::{Transition, places, relations};
 
-/// Threads: Ms, and those of the embedder that submit.
+/// Threads: Ms, and those of the embedder that submit, or stop the world.
 pub const M: Sort = Sort("M");
 /// Ps.
 pub const P: Sort = Sort("P");
@@ -33,14 +33,28 @@ relations! {
     SPILLS = "in_hand"(M, G);
     /// It has yielded this G under its own P, woke no M, and searches next.
     YIELDED = "yielded"(M, G);
+    /// It has started the world, and has this P, in whose ring there are Gs, to be run by another M.
+    STARTS = "starts"(M, P);
     /// It is on the idle list.
     IDLE = "idle"(P);
+    /// It is held for a stopper.
+    HELD = "held"(P);
+    /// The world is to stop.
+    STOPPING = "stopping"();
     /// It is in the global queue.
     GLOBAL = "global"(G);
     /// It is in this P's ring, or its `runnext`.
     RING = "ring"(G, P);
     /// `needspinning`.
     NEED = "needspinning"();
+    /// It is in the line of stoppers.
+    IN_LINE = "in_line"(M);
+    /// It came into the line before that one.
+    AHEAD = "ahead"(M, M);
+    /// Its parker was unparked, and it has not parked since.
+    TOKEN = "token"(M);
+    /// It has noted, under the lock, that it has to wake that stopper.
+    OWES = "owes_a_wake"(M, M);
     /// What a step moves at once: as it likes, and nothing between steps.
     BATCH = "batch"(G);
 }
@@ -130,11 +144,43 @@ places! {
     GOT_P;
     /// It is about to sleep.
     REST;
+    /// It spins, and has seen that the world is to stop: it leaves the count. Under the lock.
+    GIVES_UP;
+    /// A stopper that asks whether it is the first in the line.
+    ASKS;
+    /// It sleeps until it is.
+    SLEEPS_IN_LINE;
+    /// It is the first.
+    FIRST;
+    /// It has said that the world is to stop, and asks whether every P is held.
+    WAITS;
+    /// It has taken a P out of a system call.
+    HOLDS;
+    /// It sleeps until every P is held.
+    SLEEPS;
+    /// The world is stopped.
+    STOPPED;
+    /// Wrong: it holds a P for another M, and waits for the world to start.
+    WAITS_FOR_START;
+    /// Wrong: it has left the line before the world runs.
+    LEFT_EARLY;
 }
 
 /// Where it is counted.
-pub const COUNTING: Places =
-    Places::of(&[ELECTED, LOWER, START, REFUSED_DRAIN, REFUSED_LOWER, CLEAR, SPIN, FOUND, CALLED, HAND_CALLED, IDLED]);
+pub const COUNTING: Places = Places::of(&[
+    ELECTED,
+    LOWER,
+    START,
+    REFUSED_DRAIN,
+    REFUSED_LOWER,
+    CLEAR,
+    SPIN,
+    FOUND,
+    CALLED,
+    HAND_CALLED,
+    IDLED,
+    GIVES_UP,
+]);
 /// Where it holds the lock.
 pub const LOCKING: Places = Places::of(&[
     LOWER,
@@ -150,6 +196,7 @@ pub const LOCKING: Places = Places::of(&[
     HAND_IDLES,
     HAND_SEES_NEED,
     HAND_CALLED,
+    GIVES_UP,
 ]);
 /// Where it will look for Gs everywhere, or will see to it that another M does: at [`REQUESTED`] too, if a P is idle.
 pub const ANSWERING: Places = Places::of(&[
@@ -189,6 +236,13 @@ pub const WITHOUT_P: Places = Places::of(&[
     HAND_CALLED,
     HAND_TRUSTS,
     START_UNCOUNTED,
+    SLEEPS_IN_LINE,
+    WAITS,
+    HOLDS,
+    SLEEPS,
+    STOPPED,
+    WAITS_FOR_START,
+    LEFT_EARLY,
 ]);
 /// Where it may hold a P to pass it on.
 pub const HANDING: Places = Places::of(&[
@@ -201,7 +255,12 @@ pub const HANDING: Places = Places::of(&[
     START,
     START_UNCOUNTED,
     REFUSED_DRAIN,
+    HOLDS,
 ]);
+/// Where a stopper has its turn.
+pub const SERVED: Places = Places::of(&[FIRST, WAITS, HOLDS, SLEEPS, STOPPED]);
+/// Where it does nothing for others now.
+pub const SLEEPERS: Places = Places::of(&[NEW, ASLEEP, SLEEPS_IN_LINE, SLEEPS, STOPPED, WAITS_FOR_START]);
 /// Where no M is available to it.
 pub const REFUSED: Places = Places::of(&[REFUSED_DRAIN, REFUSED_LOWER, REFUSED_ASK]);
 /// Where it scans.

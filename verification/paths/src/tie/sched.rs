@@ -1,17 +1,22 @@
-//! `protocol/spinning.rs` and `protocol/handoff.rs` in the words of the drawing `spinning`.
+//! `protocol/spinning.rs` and `protocol/handoff.rs` in the words of the drawing `sched`.
 
 mod queues;
+mod stops;
 
 use super::{Context, Drawing, MOVES, Reading, the};
 use crate::path::Edge;
 use spinpark_parameterized::logic::{Formula, Places, Var, all, and, at, not, or, same, some};
-use spinpark_parameterized::spinning::{self, state::*};
+use spinpark_parameterized::sched::{
+    self,
+    state::*,
+    stops::{all_held, is_first},
+};
 use spinpark_parameterized::system::Transition;
 use std::collections::BTreeSet;
 
 pub(super) static DRAWING: Drawing = Drawing {
-    name: "spinning",
-    system: spinning::system,
+    name: "sched",
+    system: sched::system,
     dictionary: read,
     begins: &[
         ("spinning::wakep", QUEUED),
@@ -21,6 +26,9 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("spinning::begin to steal", SEARCH),
         ("spinning::idle", SEARCH),
         ("spinning::idle, counted", SPIN),
+        ("spinning::idle, in a stop", SEARCH),
+        ("spinning::idle, in a stop, counted", SPIN),
+        ("spinning::run a P of a world that was started", OUT),
         ("spinning::settle", HAND_OFF),
         ("handoff::handoffp", HAND_OFF),
         ("handoff::handoffp, in Go's order", HAND_OFF),
@@ -57,6 +65,12 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("syscall::exitsyscall", OUT),
         ("syscall::exitsyscall, of a call known to block", OUT),
         ("syscall::retake", OUT),
+        ("syscall::take_from_syscalls, for a stop", WAITS),
+        ("stw::queue_up", RUN),
+        ("stw::queue_up, without a P", OUT),
+        ("stw::stop", FIRST),
+        ("stw::stop, without a P", FIRST),
+        ("stw::start_the_world", STOPPED),
     ],
     ends: |what| match what {
         "counted" => Places::of(&[SPIN, IDLED, START]),
@@ -75,6 +89,8 @@ pub(super) static DRAWING: Drawing = Drawing {
         "looks" => Places::of(&[SEARCH]),
         "away" => Places::of(&[HAND_OFF, SYSCALL]),
         "asleep" => Places::of(&[ASLEEP]),
+        "the first in the line" => Places::of(&[FIRST]),
+        "a stopped world" => Places::of(&[STOPPED]),
         "the P, to be run by an M that is not counted" => Places::of(&[START_UNCOUNTED]),
         _ => Places::of(&[RUN, OUT]),
     },
@@ -106,6 +122,7 @@ pub(super) static DRAWING: Drawing = Drawing {
         "spinning::may_spin(2, 0, 1)",
         "spinning::count",
         "spinning::is_needspinning",
+        "stw::releasep",
         "threads::startm",
         "syscall::retake, of a word that was seen",
         "local::steal_some, into its own",
@@ -123,12 +140,12 @@ pub(super) static DRAWING: Drawing = Drawing {
         "runnext::is_set",
     ],
     left_out: &[
-        ("stops, the safepoint", &["stw::", "syscall::take_from_syscalls, for a stop"]),
+        ("the safepoint", &["stw::for_each_p"]),
         ("an M that sleeps: it is woken together with its P", &["threads::stopm"]),
     ],
     elsewhere: &[("a store buffer", &["flushes_put", "flushes_global", "flushes_clear"])],
     sizes: &[&[2, 2, 1], &[3, 2, 2]],
-    steps: 12_000,
+    steps: (30_000, 120),
 };
 
 /// How many Ms are counted, if the count is one of these. `is_counted`: the thread itself is.
@@ -166,10 +183,14 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
     if context.operation.starts_with("syscall::") {
         return calls(edge, t, context);
     }
+    if context.operation.starts_with("stw::") {
+        return stops::read(edge, t, context);
+    }
     match edge.step.act.as_str() {
+        // Who it has noted is woken, and what it was to run is run, before it comes here.
         "falls asleep" => {
             context.is_locked = false;
-            t.takes_lock(m);
+            t.takes_lock(m).owes_nothing(m);
         }
         // It is called. It takes the P last, and is drawn as taking it first, under the same hold of the lock. A thread without the lock
         // may see the P as idle meanwhile: so it may at any time.
@@ -232,11 +253,23 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         act if act.starts_with("idles ") => {
             let (holds, p) = (if act.contains("own") { OWNS } else { HANDS }, the(t, "p", P));
             t.when(holds.of([m, p])).clear(holds, &[m, p]).set(IDLE, &[p]);
-            match act {
-                "idles the P of one that is counted" => _ = t.when(COUNTED.of([m])),
-                "idles the P of one that is not" => _ = t.when(not(COUNTED.of([m]))),
-                _ => (),
-            }
+            refused(act, t, m);
+        }
+        "takes the lock, and the world is to stop" => sees_the_stop(t, context),
+        "what is there for the P, under the lock?" if is("a stop") => sees_the_stop(t, context),
+        "the world is to stop" => _ = t.when(either(STOPPING.of([]))),
+        act if act.starts_with("hands its own P in") || act.starts_with("hands the P in") => {
+            let (holds, p) = (if act.contains("own") { OWNS } else { HANDS }, the(t, "p", P));
+            t.when(holds.of([m, p])).clear(holds, &[m, p]).set(HELD, &[p]);
+            refused(act, t, m);
+            stops::are_held(edge, t);
+        }
+        // One that has a P has not handed the last one in.
+        "unparks it" if context.place == RUN => return Reading::Elsewhere(Places::of(&[RUN])),
+        "notes that the first in the line is to be woken" | "unparks it" => return stops::read(edge, t, context),
+        "takes one of the Ps with a G" => {
+            let p = the(t, "p", P);
+            t.when(STARTS.of([m, p])).clear(STARTS, &[m, p]).set(HANDS, &[m, p]);
         }
         "mget" if is("one that sleeps") => {
             let w = the(t, "w", M);
@@ -303,7 +336,7 @@ fn calls(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             let g = the(t, "g", G);
             t.takes_lock(m).when(not(some_idle())).set(PUTS_GLOBAL, &[m, g]);
         }
-        "handoffp" if context.place == RUN => {
+        "handoffp" if [RUN, SYSCALL].contains(&context.place) => {
             let p = the(t, "p", P);
             t.when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HANDS, &[m, p]);
         }
@@ -311,10 +344,6 @@ fn calls(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         "its G was interrupted" | "word.load" if context.place == SYSCALL => return Reading::Unknown,
         "fence" | "its P is wanted" if context.place == RUN => return Reading::Unknown,
         "goes on under a P" if context.place != RUN => return Reading::Unknown,
-        // A stop.
-        "its P is wanted" if context.place == SYSCALL && is("yes") => {
-            return Reading::Elsewhere(Places::of(&[SYSCALL]));
-        }
         // It is out already.
         act if act.starts_with("word.exchange") && context.place == SYSCALL && !is("done") => {
             return Reading::Elsewhere(Places::of(&[SYSCALL]));
@@ -322,9 +351,12 @@ fn calls(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         act if act.starts_with("word.exchange") && context.place == SYSCALL => (),
         act if act.starts_with("word.exchange") && is("done") => {
             let (w, p) = (the(t, "w", M), the(t, "p", P));
-            let holds = if context.operation == "syscall::retake" { HANDS } else { OWNS };
+            let holds = if context.operation.starts_with("syscall::exit") { OWNS } else { HANDS };
             t.when(at(w, SYSCALL)).when(OWNS.of([w, p])).drains(m).clear(OWNS, &[w, p]).set(holds, &[m, p]);
         }
+        // How, and how it waits until all are: `stw::stop`.
+        "under the lock: it is held" => return Reading::Elsewhere(Places::of(&[HOLDS])),
+        "under the lock: every P is held" => return Reading::Elsewhere(Places::of(&[WAITS])),
         _ => (),
     }
     Reading::Step
@@ -343,9 +375,28 @@ fn finds_nothing(t: &mut Transition, context: &mut Context, is_own: bool) {
     let (m, p) = (context.m, the(t, "p", P));
     t.when(if is_own { OWNS } else { HANDS }.of([m, p]));
     t.when(not(some("o", G, |o| PUTS.of([m, o])))).when(not(ring_shows(p))).takes_lock(m).when(not(global_shows()));
+    t.when(not(STOPPING.of([])));
     if is_own && context.place == SEARCH {
         t.clear_all(YIELDED, &[m]);
     }
     t.set(LOCKS, &[m]);
+    context.is_locked = true;
+}
+
+/// No M was available, for a P that one that is counted had, or one that is not.
+fn refused(act: &str, t: &mut Transition, m: Var) {
+    if act.ends_with("of one that is counted") {
+        t.when(COUNTED.of([m]));
+    } else if act.ends_with("of one that is not") {
+        t.when(not(COUNTED.of([m])));
+    }
+}
+
+fn sees_the_stop(t: &mut Transition, context: &mut Context) {
+    let m = context.m;
+    t.takes_lock(m).when(STOPPING.of([])).set(LOCKS, &[m]);
+    if context.place == SEARCH {
+        t.clear_all(YIELDED, &[m]);
+    }
     context.is_locked = true;
 }

@@ -2,7 +2,7 @@
 //!
 //! | obligation | says |
 //! |---|---|
-//! | `due/PHASE` | in this phase the step that is due is possible |
+//! | `due/PHASE` | in this phase a step that is due is possible, if the lock is free |
 //! | `leads_on/PHASE` | it leads to a later phase; or takes one out of a set |
 //! | `stays/PHASE/STEP` | no other step of any thread leads back, or puts one into that set |
 //! | `covers` | the first in the queue is in one of the phases |
@@ -11,19 +11,22 @@
 //!
 //! So a stop ends, and the next begins, if there are finitely many threads and Ps, and if each step that is due is made at some time: by the
 //! stopper itself, or one that owes it a wake (weak fairness of threads); and by some owner of each P that is not held: an M that the world's
-//! stop does not reach, as its G can neither be preempted nor asks for anything, stops it for ever.
+//! stop does not reach, as its G can neither be preempted nor asks for anything, stops it for ever. That each such P has an owner that is
+//! awake is safety: `every_p_can_be_handed_in`. A step that takes the lock is due whenever the lock is free: the lock is fair.
 
-use super::*;
-use crate::logic::Update;
+use super::state::*;
+use super::stops::{all_held, is_first};
+use crate::logic::{Formula, Places, Sort, Update, Var, among, and, at, not, or, same, some};
 use crate::obligations::Obligation;
+use crate::system::{System, Transition};
 
 /// A phase of the stopper `f`.
 struct Phase {
     name: &'static str,
     /// `f` is in it, or is due to be woken out of it by `w`.
     says: fn(f: Var, w: Var) -> Formula,
-    /// The step that is due, and of whom its parameters are.
-    due: (&'static str, &'static [Of]),
+    /// The steps of which one is due, and of whom their first parameters are.
+    due: &'static [(&'static str, &'static [Of])],
     left: Option<Left>,
 }
 
@@ -39,51 +42,68 @@ enum Of {
     Any,
 }
 
+/// The steps by which a P is handed in. That some owner does one is assumed.
+const HANDS_IN: &[(&str, &[Of])] = &[
+    ("hands_in", &[]),
+    ("hands_in_counted", &[]),
+    ("hands_in_what_it_hands_on", &[]),
+    ("hands_in_refused", &[]),
+    ("holds_it", &[]),
+];
+
 /// The last comes first.
 const PHASES: &[Phase] = &[
-    Phase { name: "starts", says: |f, _| at(f, STOPPED), due: ("starts_the_world", &[Of::Stopper]), left: None },
+    Phase { name: "starts", says: |f, _| at(f, STOPPED), due: &[("starts_the_world", &[Of::Stopper])], left: None },
     Phase {
         name: "sees_that_all_are_held",
         says: |f, _| and([at(f, WAITS), all_held(), not(owes(f))]),
-        due: ("is_stopped", &[Of::Stopper]),
+        due: &[("is_stopped", &[Of::Stopper])],
         left: None,
     },
     Phase {
         name: "wakes_others_first",
         says: |f, _| and([at(f, WAITS), all_held(), owes(f)]),
-        due: ("wakes", &[Of::Stopper, Of::Any]),
+        due: &[("unparks", &[Of::Stopper, Of::Any])],
         left: Some((M, |f, x| OWES.of([f, x]))),
     },
     Phase {
         name: "wakes_up_when_all_are_held",
         says: |f, _| and([at(f, SLEEPS), all_held(), TOKEN.of([f])]),
-        due: ("is_woken", &[Of::Stopper]),
+        due: &[("is_woken", &[Of::Stopper])],
         left: None,
     },
     Phase {
         name: "is_to_be_woken_when_all_are_held",
         says: |f, w| and([at(f, SLEEPS), all_held(), not(TOKEN.of([f])), OWES.of([w, f])]),
-        due: ("wakes", &[Of::Waker, Of::Stopper]),
+        due: &[("unparks", &[Of::Waker, Of::Stopper])],
         left: None,
     },
     Phase {
         name: "waits_for_ps",
-        says: |f, _| and([among(f, Places::of(&[WAITS, SLEEPS])), STOPPING.of([]), not(all_held())]),
-        due: ("hands_in", &[Of::Any, Of::Any]),
+        says: |f, _| {
+            let waits = and([among(f, Places::of(&[WAITS, SLEEPS])), not(all_held())]);
+            and([STOPPING.of([]), or([waits, at(f, HOLDS)])])
+        },
+        due: HANDS_IN,
         left: Some((P, |_, p| not(HELD.of([p])))),
     },
-    Phase { name: "stops", says: |f, _| at(f, FIRST), due: ("begins_to_stop", &[Of::Stopper]), left: None },
-    Phase { name: "sees_its_turn", says: |f, _| at(f, ASKS), due: ("is_first", &[Of::Stopper]), left: None },
+    Phase {
+        name: "stops",
+        says: |f, _| at(f, FIRST),
+        due: &[("begins_to_stop", &[Of::Stopper]), ("begins_to_stop_with_a_p", &[Of::Stopper])],
+        left: None,
+    },
+    Phase { name: "sees_its_turn", says: |f, _| at(f, ASKS), due: &[("is_first", &[Of::Stopper])], left: None },
     Phase {
         name: "wakes_up_at_its_turn",
         says: |f, _| and([at(f, SLEEPS_IN_LINE), TOKEN.of([f])]),
-        due: ("is_woken_in_line", &[Of::Stopper]),
+        due: &[("is_woken_in_line", &[Of::Stopper])],
         left: None,
     },
     Phase {
         name: "is_to_be_woken_at_its_turn",
         says: |f, w| and([at(f, SLEEPS_IN_LINE), not(TOKEN.of([f])), OWES.of([w, f])]),
-        due: ("wakes", &[Of::Waker, Of::Stopper]),
+        due: &[("unparks", &[Of::Waker, Of::Stopper])],
         left: None,
     },
 ];
@@ -97,9 +117,9 @@ impl Phase {
         and([is_first(f), (self.says)(f, w)])
     }
 
-    /// The parameters of the step that is due are these.
-    fn binds(&self, params: &[Var], f: Var, w: Var) -> Formula {
-        and(params.iter().zip(self.due.1).map(|(param, of)| match of {
+    /// The step is due, and its first parameters are these.
+    fn binds(due: &[Of], params: &[Var], f: Var, w: Var) -> Formula {
+        and(params.iter().zip(due).map(|(param, of)| match of {
             Of::Stopper => same(*param, f),
             Of::Waker => same(*param, w),
             Of::Any => Formula::Is(true),
@@ -127,7 +147,7 @@ fn in_phase(phase: &Phase, so: impl FnOnce(Var, Var) -> Formula) -> Formula {
 /// If it is in the queue it waits for its turn, or has it; and the world is to stop for which it waits.
 fn is_stopper(s: Var) -> Formula {
     let waits = Places::of(&[ASKS, SLEEPS_IN_LINE, FIRST]);
-    let stops = and([among(s, Places::of(&[WAITS, SLEEPS, STOPPED])), STOPPING.of([])]);
+    let stops = and([among(s, Places::of(&[WAITS, HOLDS, SLEEPS, STOPPED])), STOPPING.of([])]);
     or([not(IN_LINE.of([s])), among(s, waits), stops])
 }
 
@@ -172,17 +192,35 @@ pub fn obligations(system: &System) -> Vec<Obligation> {
 }
 
 fn of_what_is_due(system: &System, n: usize, phase: &Phase, all: &mut Vec<Obligation>) {
-    let index = system.transitions.iter().position(|t| t.name == phase.due.0).expect("what is due is drawn");
-    let due = &system.transitions[index];
-    let can = |f, w| {
-        let guard = and([and(due.guard.iter().cloned()), phase.binds(&due.params, f, w)]);
-        due.params.iter().fold(guard, |guard, param| Formula::Some(*param, Box::new(guard)))
-    };
-    let cannot = in_phase(phase, |f, w| not(can(f, w)));
-    all.push(Obligation::never(format!("due/{}", phase.name), Vec::new(), vec![cannot]));
-    let leads_nowhere = in_phase(phase, |f, w| {
-        let on = or([is_later(n, f).after(&due.updates), phase.shrinks(f, &due.updates)]);
-        and([phase.binds(&due.params, f, w), not(on)])
-    });
-    all.push(Obligation::of_transition(system, index, format!("leads_on/{}", phase.name), vec![leads_nowhere]));
+    let steps: Vec<(usize, &Transition, &[Of])> = phase
+        .due
+        .iter()
+        .map(|(name, of)| {
+            let index = system.transitions.iter().position(|t| t.name == *name).expect("what is due is drawn");
+            (index, &system.transitions[index], *of)
+        })
+        .collect();
+    if phase.left.is_none_or(|(sort, _)| sort == M) {
+        let can = |f, w| {
+            or(steps.iter().map(|(_, due, of)| {
+                let guard = and([and(due.guard.iter().cloned()), Phase::binds(of, &due.params, f, w)]);
+                due.params.iter().fold(guard, |guard, param| Formula::Some(*param, Box::new(guard)))
+            }))
+        };
+        let cannot = and([lock_is_free(), in_phase(phase, |f, w| not(can(f, w)))]);
+        all.push(Obligation::never(format!("due/{}", phase.name), Vec::new(), vec![cannot]));
+    }
+    for (index, due, of) in steps {
+        let leads_nowhere = in_phase(phase, |f, w| {
+            let on = or([is_later(n, f).after(&due.updates), phase.shrinks(f, &due.updates)]);
+            and([Phase::binds(of, &due.params, f, w), not(on)])
+        });
+        let name = if phase.due.len() == 1 { String::new() } else { format!("/{}", due.name) };
+        all.push(Obligation::of_transition(
+            system,
+            index,
+            format!("leads_on/{}{name}", phase.name),
+            vec![leads_nowhere],
+        ));
+    }
 }

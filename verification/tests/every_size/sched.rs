@@ -1,11 +1,11 @@
-//! What the kernel did, as an execution of the spinning protocol.
+//! What the kernel did, as an execution of the scheduler.
 
 use super::functions::Functions;
 use super::recorded::{Act, Item, Name, Told, numbers, shown};
 use spinpark_kernel::protocol::sources::{SearchOrder, Source};
 use spinpark_parameterized::finite::{Finite, State};
 use spinpark_parameterized::replay::{Move, Replay};
-use spinpark_parameterized::spinning::state::*;
+use spinpark_parameterized::sched::state::*;
 use std::collections::{HashMap, VecDeque};
 
 /// So many Gs there may be: they are numbered from 1.

@@ -1,4 +1,4 @@
-//! Every step of the spinning protocol, once. A wrong variant is one of them, changed.
+//! Every step of the scheduler, once; those of stops are in [`stops`](super::stops). A wrong variant is one of them, changed.
 
 use super::state::*;
 use crate::logic::{Formula, Places, Update, all, and, at, not, or, same, some};
@@ -175,7 +175,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     });
     step("idles_refused", "sched/threads.rs: refused", &|t| {
         let (m, p) = (t.for_each("m", M), t.for_each("p", P));
-        t.from(m, REFUSED_DRAIN).when(HANDS.of([m, p])).when(not(ring_shows(p)));
+        t.from(m, REFUSED_DRAIN).when(HANDS.of([m, p])).when(not(ring_shows(p))).when(not(STOPPING.of([])));
         t.clear(HANDS, &[m, p]).set(IDLE, &[p]).goes_if(m, COUNTED.of([m]), REFUSED_LOWER, REFUSED_ASK);
     });
     step("lowers_refused", "protocol/spinning.rs: give_up", &|t| {
@@ -293,6 +293,9 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     let found_none = |t: &mut Transition, m, p| {
         t.when(not(some("o", G, |o| PUTS.of([m, o]))));
         t.when(not(ring_shows(p))).takes_lock(m).when(not(global_shows()));
+        if !is("idles-in-a-stop") {
+            t.when(not(STOPPING.of([])));
+        }
     };
     step("idles_spinning", "sched/find.rs: idle", &|t| {
         let (m, p) = (t.for_each("m", M), t.for_each("p", P));
@@ -459,7 +462,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         if !is("sleeps-on-a-request") {
             t.when(not(and([NEED.of([]), some_idle()])));
         }
-        t.goes(m, ASLEEP);
+        t.owes_nothing(m).goes(m, ASLEEP);
     });
     step("is_called_resting", "sched/netpoll.rs: instead_of_sleep", &|t| {
         let (m, p) = (t.for_each("m", M), t.for_each("p", P));
@@ -513,5 +516,6 @@ pub fn steps(variant: &str) -> Vec<Transition> {
         }
         t.set(PUTS_GLOBAL, &[m, g]).goes(m, REST);
     });
+    steps.extend(super::stops::steps(variant));
     steps
 }

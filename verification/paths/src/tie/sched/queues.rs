@@ -1,4 +1,4 @@
-//! What an operation of a queue is in the words of the drawing `spinning`.
+//! What an operation of a queue is in the words of the drawing `sched`.
 
 use super::*;
 

@@ -1,0 +1,75 @@
+//! A stop of the world, and its start, in the words of the drawing `sched`.
+
+use super::*;
+
+pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
+    let m = context.m;
+    let is = |answer: &str| edge.answers.len() == 1 && edge.answers.contains(answer);
+    match edge.step.act.as_str() {
+        "under the lock: another stopper is in the line" => {
+            let another = some("o", M, |o| and([IN_LINE.of([o]), not(same(o, m))]));
+            t.when(if is("yes") { another } else { not(another) });
+        }
+        "it comes into the line, behind all others" => _ = t.joins_the_line(m),
+        "it is the first" => _ = t.when(is_first(m)),
+        "it is not the first" => _ = t.when(not(is_first(m))),
+        // As if another thread did it meanwhile.
+        "hands its P on" => {
+            let (h, p) = (the(t, "h", M), the(t, "p", P));
+            t.when(at(h, OUT)).when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HANDS, &[h, p]);
+        }
+        "under the lock: those before it have left the line" if is("yes") => _ = t.when(is_first(m)),
+        // Its P is handed on, and who it has noted is woken, before it asks.
+        "under the lock: those before it have left the line" => _ = t.when(not(is_first(m))).owes_nothing(m),
+        "sleeps until another thread unparks it" => _ = t.when(TOKEN.of([m])).clear(TOKEN, &[m]),
+        "sleeps, and wakes spuriously" => (),
+        "under the lock: the world is to stop, the idle Ps are held" => {
+            let has_none = context.operation.ends_with("without a P");
+            if has_none {
+                t.when(not(has_p(m)));
+            }
+            t.takes_lock(m).holds_what_is_idle();
+            if has_none {
+                are_held(edge, t);
+            }
+        }
+        // Under the same hold of the lock.
+        "its own P is held" => {
+            let p = the(t, "p", P);
+            t.when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HELD, &[p]);
+            are_held(edge, t);
+        }
+        "another P is in a system call" if is("yes") => {
+            let (w, p) = (the(t, "w", M), the(t, "p", P));
+            t.when(at(w, SYSCALL)).when(OWNS.of([w, p])).drains(m).clear(OWNS, &[w, p]).set(HANDS, &[m, p]);
+        }
+        "under the lock: it is held" => {
+            let p = the(t, "p", P);
+            t.when(HANDS.of([m, p])).takes_lock(m).clear(HANDS, &[m, p]).set(HELD, &[p]);
+            are_held(edge, t);
+        }
+        "notes that the first in the line is to be woken" => {
+            t.assign(OWES, |x| or([OWES.of([x[0], x[1]]), and([same(x[0], m), is_first(x[1])])]));
+        }
+        "unparks it" => {
+            let s = the(t, "s", M);
+            t.when(OWES.of([m, s])).clear(OWES, &[m, s]).set(TOKEN, &[s]);
+        }
+        "under the lock: every P is held" => {
+            t.when(if is("yes") { all_held() } else { not(all_held()) }).owes_nothing(m);
+        }
+        "the world runs: the Ps with a G are its own, the others are idle" => _ = t.takes_lock(m).starts(m),
+        "it leaves the line" => _ = t.clear(IN_LINE, &[m]).clear_all(AHEAD, &[m]),
+        "wakep" => return Reading::Elsewhere(Places::of(&[QUEUED])),
+        // What it has shown by its StoreLoad, `custody` says.
+        "fence" | "takes every P that is in a system call" | "another P is in a system call" => (),
+        _ => return Reading::Unknown,
+    }
+    Reading::Step
+}
+
+/// Is every P held now? The answer is that of a step by which one is.
+pub(super) fn are_held(edge: &Edge, t: &mut Transition) {
+    let is_last = edge.answers.contains("so is every P");
+    t.when(if is_last { all_held() } else { not(all_held()) });
+}
