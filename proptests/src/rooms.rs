@@ -1,6 +1,5 @@
 //! The rooms of the kernel, each on a stage of its own on which random programs are played.
 
-pub mod stw;
 pub mod timers;
 
 use crate::regression::{FORMAT, Regression};
@@ -10,14 +9,8 @@ use crate::whole::{Hogs, OnCores, Whole};
 use spinpark_verification::engines::{Engine, Outcome};
 
 /// Every room, in reading order.
-pub static ALL: &[Entry] = &[
-    Entry::of::<timers::Word>(),
-    Entry::of::<stw::Stw>(),
-    Entry::of::<stw::Safepoint>(),
-    Entry::of::<Whole>(),
-    Entry::of::<Hogs>(),
-    Entry::of::<OnCores>(),
-];
+pub static ALL: &[Entry] =
+    &[Entry::of::<timers::Word>(), Entry::of::<Whole>(), Entry::of::<Hogs>(), Entry::of::<OnCores>()];
 
 /// A room, whatever its type.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use spinpark_proptests::fuzz::play_bytes;
 use spinpark_proptests::room::{Program, Room};
-use spinpark_proptests::rooms::stw::Stw;
+use spinpark_proptests::rooms::timers::Word;
 use spinpark_proptests::whole::Whole;
 
 fn bytes(n: usize) -> Vec<u8> {
@@ -30,7 +30,7 @@ fn each_three_bytes_are_one_operation<R: Room>() {
 
 #[test]
 fn a_changed_byte_changes_one_operation() {
-    each_three_bytes_are_one_operation::<Stw>();
+    each_three_bytes_are_one_operation::<Word>();
     each_three_bytes_are_one_operation::<Whole>();
 }
 

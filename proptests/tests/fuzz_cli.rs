@@ -38,7 +38,7 @@ mod nonsense_is_refused {
 
     #[test]
     fn an_unknown_room() {
-        is_refused(&["nowhere"], &["there is no room `nowhere`", "stw", "sched"]);
+        is_refused(&["nowhere"], &["there is no room `nowhere`", "timers", "sched"]);
     }
 
     #[test]
@@ -48,7 +48,7 @@ mod nonsense_is_refused {
 
     #[test]
     fn a_variant_that_the_room_does_not_find() {
-        is_refused(&["timers", "--mutant", "stw-counts-a-p-twice"], &["stw-counts-a-p-twice"]);
+        is_refused(&["sched", "--mutant", "timers-tells-when-late"], &["timers-tells-when-late"]);
     }
 
     #[test]
@@ -99,16 +99,16 @@ mod nonsense_is_refused {
     #[test]
     fn a_program_of_another_format_or_room() {
         let folder = folder("other");
-        let output = fuzz(&folder, &["variants", "stw", "--seed", "1", "--jobs", "1"]);
+        let output = fuzz(&folder, &["variants", "timers", "--seed", "1", "--jobs", "1"]);
         assert!(output.status.success(), "{}", said(&output));
         let file = files(&folder.join("programs")).remove(0);
         let text = fs::read_to_string(&file).expect("it was written");
         fs::write(&file, text.replace("\"spinpark_program\": 1", "\"spinpark_program\": 99"))
             .expect("it can be written");
         is_refused(&["replay", &file.to_string_lossy()], &["has format 99"]);
-        fs::write(&file, text.replace("\"room\": \"stw\"", "\"room\": \"attic\"")).expect("it can be written");
+        fs::write(&file, text.replace("\"room\": \"timers\"", "\"room\": \"attic\"")).expect("it can be written");
         is_refused(&["replay", &file.to_string_lossy()], &["there is no room `attic`"]);
-        fs::write(&file, text.replace("\"room\": \"stw\"", "\"room\": \"sched\"")).expect("it can be written");
+        fs::write(&file, text.replace("\"room\": \"timers\"", "\"room\": \"sched\"")).expect("it can be written");
         is_refused(&["replay", &file.to_string_lossy()], &["no program of sched"]);
     }
 }
@@ -120,14 +120,14 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_short_run_says_what_was_reached_and_writes_it_down() {
     let folder = folder("short");
-    let args = ["stw", "timers", "--minutes", "0.05", "--seed", "7", "--jobs", "1", "--json", "done.json"];
+    let args = ["timers", "sched", "--minutes", "0.05", "--seed", "7", "--jobs", "1", "--json", "done.json"];
     let output = fuzz(&folder, &args);
     let text = said(&output);
     assert!(output.status.success(), "{text}");
     assert!(text.contains("seed 7, 1 jobs, 2 rooms") && text.contains("rare path"), "{text}");
     let json = fs::read_to_string(folder.join("done.json")).expect("it was written");
     let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
-    assert!(json["rooms"]["stw"]["programs"].as_u64() > Some(0), "{json}");
+    assert!(json["rooms"]["timers"]["programs"].as_u64() > Some(0), "{json}");
     assert_eq!(json["found"].as_array().map(Vec::len), Some(0), "{json}");
 }
 
@@ -141,11 +141,11 @@ fn what_was_never_reached_is_named() {
 #[test]
 fn a_wrong_variant_is_found_written_and_played_again() {
     let folder = folder("found");
-    let args = ["--mutant", "stw-counts-a-p-twice", "--seed", "3", "--jobs", "1"];
+    let args = ["--mutant", "timers-tells-when-late", "--seed", "3", "--jobs", "1"];
     let output = fuzz(&folder, &args);
     let text = said(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("FOUND in stw") && text.contains("play it again"), "{text}");
+    assert!(text.contains("FOUND in timers") && text.contains("play it again"), "{text}");
     let file = files(&folder.join("programs")).remove(0);
     let regression = Regression::read(&file).expect("it was written");
     assert!(regression.operations <= 12 && regression.failure.script.is_some());
@@ -154,7 +154,7 @@ fn a_wrong_variant_is_found_written_and_played_again() {
     assert!(said(&again).contains("It still fails, in the same way."), "{}", said(&again));
     // The kernel is not the variant.
     let right = fs::read_to_string(&file).expect("it was written");
-    let right = right.replace("\"mutant\": \"stw-counts-a-p-twice\",", "");
+    let right = right.replace("\"mutant\": \"timers-tells-when-late\",", "");
     let mut right: Regression = serde_json::from_str(&right).expect("it is still a program");
     right.failure.script = None;
     let file = right.write(&folder).expect("it can be written");
@@ -168,7 +168,7 @@ mod a_failing_program_played_again {
     use spinpark_verification::engines::Script;
     use spinpark_verification::engines::record::Pick;
 
-    const TWIN: &str = "stw-counts-a-p-twice";
+    const TWIN: &str = "timers-tells-when-late";
 
     /// A program that fails with its variant, changed; the status, and what is said.
     #[track_caller]
@@ -233,7 +233,7 @@ mod a_failing_program_played_again {
 #[test]
 fn the_rooms_can_be_listed() {
     let text = said(&fuzz(&folder("list"), &["list"]));
-    for part in ["stw: a stop ends, in turn", "path  an M came back to no P", "finds stw-counts-a-p-twice"] {
+    for part in ["timers: the word of a shard", "path  one stays", "finds timers-tells-when-late"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
@@ -249,7 +249,7 @@ fn help_teaches() {
 #[test]
 #[cfg(target_os = "linux")]
 fn what_is_lost_is_an_error() {
-    for args in [&["list"][..], &["--help"], &["stw", "--minutes", "0.001", "--jobs", "1", "--regressions", "."]] {
+    for args in [&["list"][..], &["--help"], &["timers", "--minutes", "0.001", "--jobs", "1", "--regressions", "."]] {
         let full = fs::File::options().write(true).open("/dev/full").expect("Linux has it");
         let output = Command::new(env!("CARGO_BIN_EXE_fuzz")).args(args).stdout(full).output().expect("it can be run");
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
@@ -264,7 +264,7 @@ mod minutes {
     fn are_an_end_however_many_schedules_a_program_has() {
         let since = Instant::now();
         let folder = folder("many-schedules");
-        let output = fuzz(&folder, &["stw", "--jobs", "1", "--minutes", "0.01", "--schedules", "4000000000"]);
+        let output = fuzz(&folder, &["timers", "--jobs", "1", "--minutes", "0.01", "--schedules", "4000000000"]);
         assert_eq!(output.status.code(), Some(0), "{}", said(&output));
         assert!(since.elapsed() < Duration::from_secs(30), "{:?}", since.elapsed());
     }
@@ -277,13 +277,14 @@ mod a_regression_that_fails {
     fn is_named_and_the_run_goes_on_without_noise() {
         let folder = folder("a-failed-regression");
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions");
-        // The same program never finds this variant; the other one panics, as it must.
-        let (file, other) = ("stw.stw-counts-a-p-twice.json", "stw.stw-enters-in-gos-order.json");
-        let text = fs::read_to_string(sources.join(file)).expect("it is there");
-        let wrong = text.replace("\"stw-counts-a-p-twice\"", "\"stw-pushes-in\"");
-        fs::write(folder.join("a.json"), wrong).expect("there is room");
+        // No timer comes to where this variant is; the other one panics, as it must.
+        let (file, other) = ("timers.timers-tells-when-late.json", "timers.timers-forgets-to-tell-when.json");
+        let mut wrong = Regression::read(&sources.join(file)).expect("it is there");
+        wrong.mutant = Some("threads-nextp-relaxed".to_owned());
+        wrong.failure.script = None;
+        fs::write(folder.join("a.json"), serde_json::to_string(&wrong).expect("plain data")).expect("there is room");
         fs::copy(sources.join(other), folder.join("b.json")).expect("there is room");
-        let output = fuzz(&folder, &["stw", "--jobs", "1", "--minutes", "0.01", "--regressions", "."]);
+        let output = fuzz(&folder, &["timers", "--jobs", "1", "--minutes", "0.01", "--regressions", "."]);
         let text = said(&output);
         assert_eq!(output.status.code(), Some(1), "{text}");
         for part in ["a.json: ", "replayed 2 programs", "programs   schedules"] {

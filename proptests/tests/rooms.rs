@@ -74,8 +74,6 @@ macro_rules! rooms {
 
 rooms! {
     timers: "timers",
-    stw: "stw",
-    safepoint: "safepoint",
     sched: "sched",
     hogs: "hogs",
     cores: "cores",
@@ -85,7 +83,7 @@ rooms! {
 const MODELS_ALONE: [&str; 3] = ["timer_queue", "goroutine", "spinning"];
 
 /// Variants that each die of a model, and that no room's random programs have been asked for.
-const NOT_ASKED: [&str; 2] = ["runq-cursors-of-two-bits", "safepoint-keeps-the-function"];
+const NOT_ASKED: [&str; 1] = ["runq-cursors-of-two-bits"];
 
 #[test]
 fn every_wrong_variant_has_a_room_that_must_find_it() {

@@ -161,7 +161,7 @@ class AWorkerIsLost(unittest.TestCase):
 
 def fleet_model():
     """One that takes a second or two on rc11, so that there is something to divide."""
-    return "stw::first_come_first_served::two_stoppers_and_an_m"
+    return "sched::two_protocols_lose_nothing::two_stoppers"
 
 
 @unittest.skipIf(missing(), missing() or "")

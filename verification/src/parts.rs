@@ -155,9 +155,7 @@ mod tests {
 
     #[test]
     fn a_method_belongs_to_the_file_of_its_type() {
-        assert!(
-            EDGES["sched/mod.rs"].contains("sched/find.rs") && EDGES["harness/stw.rs"].contains("harness/stopper.rs")
-        );
+        assert!(EDGES["sched/mod.rs"].contains("sched/find.rs"));
         assert!(!EDGES["host.rs"].contains("sched/find.rs"), "a bound is no type that is implemented");
     }
 

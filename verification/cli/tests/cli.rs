@@ -252,7 +252,8 @@ mod what_holds_is_said {
     fn from_a_seed_the_same_sample() {
         let folder = folder();
         let sample = |seed: &str, file: &str| {
-            let arguments = ["run", "two_stoppers_and_an_m", "--engine", "random", "--seed", seed, "--json", file];
+            let arguments =
+                ["run", "a_g_and_an_outsider_run_one_each", "--engine", "random", "--seed", seed, "--json", file];
             assert_eq!(verify(folder.path(), &arguments).status.code(), Some(0));
             json(&folder.path().join(file))[0]["outcomes"].clone()
         };

@@ -198,11 +198,14 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify fuzz --minutes 5", InCi("cargo verify fuzz --minutes 1")),
     ("cargo verify fuzz --minutes 60", Cargo("verify fuzz --minutes 0.02 --longest 8 --schedules 10 --jobs 1")),
     ("cargo verify fuzz list", Cargo("verify fuzz list")),
-    ("cargo verify fuzz replay FILE", Fails("verify fuzz replay proptests/regressions/stw.stw-counts-a-p-twice.json")),
-    ("cargo verify fuzz timers stw", Cargo("verify fuzz timers stw --minutes 0.02 --jobs 1 --regressions src")),
+    (
+        "cargo verify fuzz replay FILE",
+        Fails("verify fuzz replay proptests/regressions/timers.timers-tells-when-late.json"),
+    ),
+    ("cargo verify fuzz timers sched", Cargo("verify fuzz timers sched --minutes 0.02 --jobs 1 --regressions src")),
     (
         "cargo verify fuzz variants",
-        Cargo("verify fuzz variants stw-counts-a-p-twice --jobs 1 --seed 1 --out target/tmp/programs"),
+        Cargo("verify fuzz variants timers-tells-when-late --jobs 1 --seed 1 --out target/tmp/programs"),
     ),
     // Everything else
     ("cargo verify list", Verify(0, "list")),
@@ -264,7 +267,6 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo verify mutants --argued kernel/FILE.rs", No(MUTATED)),
     ("cargo verify mutants --alone", No("each is a build of its own: minutes each")),
     ("cargo verify mutants --record verification/record.jsonl", No(MUTATED)),
-    ("cargo verify mutants stw-enters-in-gos-order --show", Verify(0, "mutants stw-enters-in-gos-order --show")),
     (
         "cargo verify report --html DIR",
         Verify(0, "report --from verification/full-record.json --html page --junit junit.xml --json copy.json"),

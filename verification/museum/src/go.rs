@@ -12,6 +12,7 @@ mod deadlock;
 mod descriptors;
 mod fair;
 mod kernels;
+mod line;
 mod locks;
 mod poller;
 mod queues;
@@ -81,6 +82,9 @@ cases![
     stop::UNBORN_TEMPLATE,
     stop::P_IN_HAND,
     stop::WOKEN_ON_THE_WRONG_NOTE,
+    line::LEFT_BEHIND,
+    line::LET_IN_EARLY,
+    line::OVERTAKEN,
     locks::BIT_AND_LOCK,
     locks::DEADLINE_AND_TIMERS,
     locks::LOCK_OF_THE_SUSPENDED,

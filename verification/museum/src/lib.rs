@@ -101,6 +101,7 @@ pub static CATALOG: Catalog = Catalog {
         "go/descriptors.rs"
         "go/fair.rs"
         "go/kernels.rs"
+        "go/line.rs"
         "go/locks.rs"
         "go/poller.rs"
         "go/queues.rs"

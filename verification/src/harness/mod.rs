@@ -5,14 +5,10 @@ pub mod common;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod embedder;
 pub mod goroutine;
-pub mod safepoint;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod script;
-mod stopper;
-pub mod stw;
 pub mod timer_queue;
 pub mod timers;
 pub mod told;
 #[cfg_attr(test, allow(dead_code, reason = "it is there for models, and this crate's own tests have none"))]
 pub(crate) mod transcript;
-pub mod unrest;

@@ -171,6 +171,10 @@ pub const SOCKETS: &[Model] = models!("sockets", rooms::sockets::KnownSockets, i
 /// Which Ms look for work.
 pub const SPINNING: &[Model] = models!("spinning", rooms::spinning::Conserved, invariants: [11, 14, 30, 31],
     of_three: ["one_runs_out_beside_one" => 7, "four_parties" => 8, "two_come_back" => 9]);
+/// Threads that stop the world, or run a function under each P.
+pub const STW: &[Model] = models!("stw", rooms::stw::StoppedWorlds, invariants: [4, 16, 17, 18, 26, 41, 45],
+    of_three: ["resizes_and_bits" => 7, "five_come" => 8, "two_operations_beside_a_stopper" => 9, "calls_beside_a_stopper" => 10,
+        "one_stops_again_and_again" => 11, "two_stoppers_beside_an_m" => 12]);
 /// The owner of a P whose M is in a system call.
 pub const SYSCALL: &[Model] = models!("syscall", rooms::syscall::Syscalls, invariants: [4, 16, 20, 21, 41],
     focuses: ["two_ms_enter_twice_beside_a_stop" => 7, "seen_in_one_call_beside_a_stop" => 8]);
@@ -276,21 +280,31 @@ pub const THREADS_MUTANTS: &[Mutant] = crate::mutants! {
 };
 
 const BESIDE: &str = "syscall::every_client_program_is_explained::one_beside_one";
-const BLOCKS: &str = "stw::every_p_is_held::an_m_enters_a_system_call_and_blocks";
+const STOPS: &str = "stw::every_client_program_is_explained::one_beside_one";
 
 /// Orderings of a P's word.
 pub const SYSCALL_MUTANTS: &[Mutant] = crate::mutants! {
     room: "syscall";
     "syscall-put-relaxed": "a P is put into its word Relaxed",
-        weaken("protocol/syscall.rs", "pub fn put", "store(status"), by BLOCKS => [Loom, LoomApart], BESIDE => [Rc11];
+        weaken("protocol/syscall.rs", "pub fn put", "store(status"), by BESIDE => [Rc11];
     "syscall-take-relaxed": "a P is taken out of its word Relaxed",
         weaken("protocol/syscall.rs", "pub fn take", "compare_exchange"),
-        by BLOCKS => [Loom, LoomApart], BESIDE => [Rc11];
+        by BESIDE => [Rc11];
     "syscall-no-entering-fence": "entersyscall without its StoreLoad",
         weaken("protocol/syscall.rs", "pub fn entersyscall<", "store_load::<H>()"),
-        by BESIDE => [Rc11], BLOCKS => [Loom, Tso];
+        by BESIDE => [Rc11];
     "syscall-no-stopping-fence": "stw::stop without its StoreLoad",
-        weaken("protocol/stw/mod.rs", "pub fn stop", "store_load::<H>()"), by BESIDE => [Rc11], BLOCKS => [Loom];
+        weaken("protocol/stw/mod.rs", "pub fn stop", "store_load::<H>()"), by BESIDE => [Rc11];
+};
+
+/// Orderings of a stop, and of a function that runs under each P.
+pub const STW_MUTANTS: &[Mutant] = crate::mutants! {
+    room: "stw";
+    "stw-no-stopper-fence": "a stopper looks at the words without a StoreLoad after it has said that it stops",
+        weaken("protocol/stw/mod.rs", "pub fn stop<", "store_load::<H>()"), by STOPS => [Rc11];
+    "safepoint-no-callers-fence" of "safepoint":
+        "for_each_p looks at the words without a StoreLoad after it has said what it wants",
+        weaken("protocol/stw/safepoint.rs", "pub fn for_each_p", "store_load::<H>()"), by STOPS => [Rc11];
 };
 
 const WAITS: &str = "netpoll::every_client_program_is_explained::one_beside_one";

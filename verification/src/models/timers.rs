@@ -81,7 +81,7 @@ pub const MODELS: &[Model] = &[
 pub const MUTANTS: &[Mutant] = crate::mutants! {
     room: "timers";
     "timers-tells-when-late": "a shard's word is written after its lock is released",
-        variant("tells-when-late"), by "timers::when_is_the_earliest::two_add" => [Sc, Loom, Rc11];
+        variant("tells-when-late"), by "timers::when_is_the_earliest::two_add" => [Sc, Tso, Loom, LoomApart, Rc11];
     "timers-forgets-to-tell-when":
         "a shard's word is not written when a timer is removed (the shape of golang/go #51654)",
         variant("forgets-to-tell-when"), by "timers::when_is_the_earliest::one_adds_and_one_removes" => [Sc, Rc11];

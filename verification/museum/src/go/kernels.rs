@@ -78,46 +78,6 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
              when a timer is removed.",
         ],
     ),
-    Exhibit {
-        source: Source::OurReading,
-        ..told(
-            "a P that was left in a system call after the stopper had looked",
-            "golang/go runtime/proc.go of 1.27.3, reentersyscall; we know of no report",
-            2026,
-            "stw-enters-in-gos-order",
-            [
-                "Stops of the world that last as long as some M's system call. We made them happen with a delay of 50 \
-                 us in the window: one stop in five took more than 100 ms.",
-                "An M that enters a system call reads whether the world is to stop, and says later that it is in a \
-                 call. The stopper says that it stops and looks at all Ps once: it can miss that P, and does not look \
-                 again.",
-                "First say it, then read; or look again while waiting. Our kernel does the first.",
-            ],
-        )
-    },
-    told(
-        "let in before the world ran",
-        "golang/go#10618",
-        2015,
-        "stw-released-before-the-world-runs",
-        [
-            "Go's builders crashed: forEachP, P did not run fn.",
-            "The stopper released the semaphore for that before it started the world. The number of Ps \
-             changes at the start, so the next one counted too few.",
-            "Start the world, then release.",
-        ],
-    ),
-    told(
-        "stopping the world again and again",
-        "golang/go#40459",
-        2020,
-        "stw-pushes-in",
-        [
-            "Where memory statistics were read in a tight loop, collections could not begin or end.",
-            "A G that had just released the semaphore for stopping the world took it again before the Gs it had woken.",
-            "The release hands the semaphore to the first in line.",
-        ],
-    ),
     told(
         "work without a waker",
         "golang/go#60693",

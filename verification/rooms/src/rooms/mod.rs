@@ -30,6 +30,7 @@ pub mod select;
 pub mod semaphore;
 pub mod sockets;
 pub mod spinning;
+pub mod stw;
 pub mod syscall;
 pub mod task;
 pub mod threads;
@@ -71,6 +72,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<semaphore::Semaphores>(),
     Declared::of::<sockets::KnownSockets>(),
     Declared::of::<spinning::Conserved>(),
+    Declared::of::<stw::StoppedWorlds>(),
     Declared::of::<syscall::Syscalls>(),
     Declared::of::<task::Tasks>(),
     Declared::of::<threads::HandedPs>(),
