@@ -155,7 +155,7 @@ pub const WRONG: &[Variant] = &[
         8,
         "reads-before-it-writes",
         "an M that enters reads whether its P is wanted, then leaves it in its word",
-        "mutant stw-enters-in-gos-order; Go 1.27's reentersyscall",
+        "mistake of protocol/syscall.rs; Go 1.27's reentersyscall",
     ),
     Variant {
         sizes: &[2, 1, 2],
@@ -178,13 +178,13 @@ pub const WRONG: &[Variant] = &[
         8,
         "takes-without-an-exchange",
         "a stopper that sees a P in a system call holds it without an exchange",
-        "mutant stw-counts-a-p-twice",
+        "mistake of protocol/syscall.rs",
     ),
     wrong(
         9,
         "scans-before-it-says",
         "a stopper looks at the words, then says that it stops",
-        "mutant stw-scans-before-it-says",
+        "mistake of protocol/stw/mod.rs",
     ),
     wrong(4, "takes-nextp-without-an-exchange", "an M that wakes leaves its P in its nextp", ""),
 ];
