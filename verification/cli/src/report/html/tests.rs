@@ -137,7 +137,7 @@ fn a_page_says_what_was_found() {
         "golang/go#12345",
         "How well this is known: the issue was read.",
         "<g id=\"d1-e1\">",
-        "<tr><td>spinning</td><td><span class=\"chip ",
+        "<tr><td>sched</td><td><span class=\"chip ",
         &format!("\">{}</span></td><td>work_is_conserved,", crate::every_size::proved()[0].verdict()),
     ] {
         assert!(page.contains(part), "{part} is not in the page");
