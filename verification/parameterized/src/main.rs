@@ -280,8 +280,7 @@ fn needed(protocol: &Protocol) {
         let mut system = (protocol.system)("");
         system.invariant.retain(|conjunct| !names.contains(&conjunct.name));
         let obligations = obligations::of(&system);
-        let verdicts = obligations::ask(Solver::Z3, &system, &obligations);
-        let failed = verdicts.iter().find(|verdict| !verdict.is_proved);
+        let failed = obligations::first_refuted(Solver::Z3, &system, &obligations);
         failed.map(|verdict| obligations[verdict.obligation].name.clone())
     };
     let names: Vec<&str> = (protocol.system)("").invariant.iter().map(|conjunct| conjunct.name).collect();

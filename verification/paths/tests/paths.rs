@@ -46,9 +46,17 @@ mod the_automata {
 mod what_is_told_again {
     /// By room: files below `src/kernel/src/sched`, and how the functions begin.
     const TOLD: &[(&str, &str, &[&str])] = &[
-        ("spinning", "find.rs", &["fn idle(", "fn take_global(", "fn take_local(", "fn spill("]),
+        (
+            "spinning",
+            "find.rs",
+            &["fn idle(", "fn take_global(", "fn take_local(", "fn spill(", "fn take_extra(", "fn take("],
+        ),
         ("spinning", "mod.rs", &["pub fn submit("]),
-        ("spinning", "netpoll.rs", &["fn instead_of_sleep("]),
+        (
+            "spinning",
+            "netpoll.rs",
+            &["fn instead_of_sleep(", "fn injectglist(", "fn queue_all(", "fn take_turn(", "fn sysmon_netpoll("],
+        ),
         ("spinning", "sysmon.rs", &["fn end_old_ms("]),
         ("spinning", "threads.rs", &["fn mput(", "fn refused(", "fn mget(", "fn available("]),
         ("spinning", "syscall.rs", &["fn pidleget_or_queue(", "fn goyield("]),
@@ -75,6 +83,7 @@ mod what_is_told_again {
             &[
                 "fn stop_the_world(",
                 "fn start_the_world(",
+                "fn procresize(",
                 "fn queue_up<",
                 "fn leave_line(",
                 "fn take_from_syscalls(&self) ->",

@@ -419,6 +419,7 @@ pub(crate) fn begins(finite: &Finite<'_>, ms: u8) -> Vec<State> {
         state.places[m] = if m < ms as usize { NEW } else { OUT };
     }
     (0..finite.sizes[1] as u8).for_each(|p| finite.put(&mut state, IDLE, &[p], true));
+    (0..finite.sizes[2] as u8).for_each(|g| finite.put(&mut state, UNQUEUED, &[g], true));
     vec![state]
 }
 

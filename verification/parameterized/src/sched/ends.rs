@@ -15,7 +15,7 @@
 //! awake is safety: `every_p_can_be_handed_in`. A step that takes the lock is due whenever the lock is free: the lock is fair.
 
 use super::state::*;
-use super::stops::{all_held, is_first};
+use super::stops::{all_held, is_first, is_held_or_spare};
 use crate::logic::{Formula, Places, Sort, Update, Var, among, and, at, not, or, same, some};
 use crate::obligations::Obligation;
 use crate::system::{System, Transition};
@@ -85,7 +85,7 @@ const PHASES: &[Phase] = &[
             and([STOPPING.of([]), or([waits, at(f, HOLDS)])])
         },
         due: HANDS_IN,
-        left: Some((P, |_, p| not(HELD.of([p])))),
+        left: Some((P, |_, p| not(is_held_or_spare(p)))),
     },
     Phase {
         name: "stops",

@@ -2,15 +2,20 @@
 //! M looks, or must look; and what is wanted of stops ([`stops`]).
 
 pub mod ends;
+mod hands;
+mod poller;
 pub mod progress;
+mod queued;
 pub mod state;
 pub mod steps;
 pub mod stops;
+mod variants;
 
 use crate::finite::{Finite, State, Universe};
 use crate::logic::{Formula, Places, Var, all, among, and, at, implies, not, or, same, some};
-use crate::system::{Conjunct, System, Variant, nothing};
+use crate::system::{Conjunct, System, nothing};
 use state::*;
+pub use variants::{RIGHT, WRONG};
 
 /// The protocol; or with one step wrong, if `variant` names it.
 pub fn system(variant: &str) -> System {
@@ -34,8 +39,9 @@ pub fn system(variant: &str) -> System {
 fn initial() -> Vec<Formula> {
     let mut facts = vec![
         all("m", M, |m| among(m, Places::of(&[OUT, NEW, ASLEEP]))),
-        all("p", P, |p| IDLE.of([p])),
-        all("g", G, |g| not(GLOBAL.of([g]))),
+        all("p", P, |p| or([IDLE.of([p]), SPARE.of([p])])),
+        all("p", P, |p| not(and([IDLE.of([p]), SPARE.of([p])]))),
+        all("g", G, |g| and([UNQUEUED.of([g]), not(GLOBAL.of([g]))])),
         all("g", G, |g| all("p", P, |p| not(RING.of([g, p])))),
         not(NEED.of([])),
         not(STOPPING.of([])),
@@ -58,6 +64,9 @@ fn begins(system: &System, sizes: Universe) -> Vec<State> {
     for p in 0..sizes[1] {
         finite.put(&mut state, IDLE, &[p as u8], true);
     }
+    for g in 0..sizes[2] {
+        finite.put(&mut state, UNQUEUED, &[g as u8], true);
+    }
     vec![state]
 }
 
@@ -79,6 +88,7 @@ fn each_in_a_ring(in_case: Formula, is_answered: impl Fn(Var) -> Formula) -> For
 
 fn invariant() -> Vec<Conjunct> {
     let mut all_of_it = while_the_world_runs();
+    all_of_it.extend(queued::invariant());
     all_of_it.extend(stops::invariant());
     all_of_it
 }
@@ -197,13 +207,13 @@ fn while_the_world_runs() -> Vec<Conjunct> {
         ),
         conjunct(
             "puts_places",
-            "a buffered put is that of a submitter, of a finder, or of an M that has yielded",
+            "a buffered put is that of a submitter, of an M that spins, of a finder, or of an M that has yielded",
             all("m", M, |m| {
                 all("g", G, |g| {
                     implies(
                         PUTS.of([m, g]),
                         or([
-                            among(m, Places::of(&[QUEUED, FOUND])),
+                            among(m, Places::of(&[QUEUED, SPIN, FOUND, INJECTS, TURNS])),
                             and([among(m, Places::of(&[SEARCH])), YIELDED.of([m, g])]),
                         ]),
                     )
@@ -212,8 +222,10 @@ fn while_the_world_runs() -> Vec<Conjunct> {
         ),
         conjunct(
             "in_hand_places",
-            "a G that was kicked out of runnext, or out of a full ring, is in the hands of a thread that queues it",
-            all("m", M, |m| all("g", G, |g| implies(SPILLS.of([m, g]), among(m, Places::of(&[SPILL, KICKS]))))),
+            "a G that was kicked out of runnext, or out of a full ring, or that the poller reports, is in the hands of a thread that queues it",
+            all("m", M, |m| {
+                all("g", G, |g| implies(SPILLS.of([m, g]), among(m, Places::of(&[SPILL, KICKS, INJECTS_ONE, INJECTS]))))
+            }),
         ),
         conjunct(
             "clears_places",
@@ -291,6 +303,7 @@ fn while_the_world_runs() -> Vec<Conjunct> {
 
 fn safety() -> Vec<Conjunct> {
     let mut all_of_it = work_conservation();
+    all_of_it.push(queued::safety());
     all_of_it.extend(stops::safety());
     all_of_it
 }
@@ -301,6 +314,7 @@ fn work_conservation() -> Vec<Conjunct> {
         or([
             some("m", M, looks),
             some("m", M, |m| and([among(m, Places::of(&[SEARCH])), some("y", G, |y| YIELDED.of([m, y]))])),
+            some("m", M, |m| at(m, INJECTS_ONE)),
             will_be_called(),
         ])
     };
@@ -348,187 +362,3 @@ fn work_conservation() -> Vec<Conjunct> {
         ),
     ]
 }
-
-/// Wrong variants.
-pub const WRONG: &[Variant] = &[
-    wrong(15, "no-submitters-fence", "wakep without its StoreLoad", "mutant spinning-no-submitter-fence"),
-    wrong(
-        15,
-        "looks-before-it-leaves",
-        "retire scans the queues, then leaves nmspinning; or its StoreLoad is missing, so that it may",
-        "mutants spinning-looks-before-it-leaves, spinning-no-spinning-m-fence; Go: recheck before decrement",
-    ),
-    wrong(
-        15,
-        "finder-looks-before-it-leaves",
-        "found_work scans the queues, then leaves nmspinning; or its StoreLoad is missing",
-        "mutant spinning-no-finders-fence",
-    ),
-    wrong(11, "drops-the-baton", "the last spinning M finds work and wakes no M", "mutant spinning-drops-the-baton"),
-    wrong(10, "no-second-look", "retire does not look again", "Spin: NO_SECOND_LOOK"),
-    wrong(
-        14,
-        "only-the-last-looks",
-        "a spinning M that reads that others are counted does not look again",
-        "mutant spinning-only-the-last-looks",
-    ),
-    wrong(
-        13,
-        "lowers-its-count-late",
-        "wakep finds no idle P and lowers its count after the lock is released",
-        "mutant spinning-lowers-its-count-late; Spin: COUNT_STAYS_UP",
-    ),
-    wrong(
-        0,
-        "trusts-any-request",
-        "wakep finds a spinning M asked for, and does not ask whether a P is idle",
-        "mutant spinning-trusts-any-request",
-    ),
-    wrong(
-        11,
-        "ignores-the-call",
-        "an M idles its P without a look at needspinning, or at the count",
-        "mutant spinning-ignores-the-call",
-    ),
-    wrong(
-        11,
-        "leaves-it-to-nobody",
-        "an M idles its P without asking whether those it left the looking to still look",
-        "mutant spinning-leaves-it-to-nobody",
-    ),
-    wrong(
-        11,
-        "wakep-does-not-ask-as-go",
-        "wakep finds no idle P and does not ask, nor does an M that idles its P count",
-        "mutant spinning-wakep-does-not-ask; golang/go #45867",
-    ),
-    wrong(
-        11,
-        "retire-does-not-ask-as-go",
-        "retire finds no idle P and does not ask, nor does an M that idles its P count",
-        "mutant spinning-retire-does-not-ask; golang/go #45867",
-    ),
-    wrong(
-        11,
-        "asks-before-it-lowers-as-go",
-        "wakep asks, and then lowers its count, and an M that idles its P does not count",
-        "mutant spinning-asks-before-it-lowers",
-    ),
-    Variant {
-        sizes: &[3, 2, 2],
-        ..wrong(
-            18,
-            "leaves-without-a-drain",
-            "a finder leaves nmspinning before the rest of what it found can be seen",
-            "mutant spinning-leaves-relaxed",
-        )
-    },
-    wrong(
-        9,
-        "idles-at-once",
-        "a P that is handed off is idled without a look at anything under the lock",
-        "mistake of sched/handoff.rs",
-    ),
-    wrong(
-        19,
-        "handoff-ignores-the-call",
-        "whether an M looks is asked before the lock, and not whether a spinning M is asked for",
-        "mistake of sched/handoff.rs; Go's handoffp",
-    ),
-    Variant {
-        sizes: &[3, 3, 1],
-        ..wrong(
-            0,
-            "elects-outside-the-lock",
-            "whether an M looks, or a P is idle, is asked before the lock, and not again",
-            "mistake of sched/handoff.rs",
-        )
-    },
-    wrong(
-        20,
-        "no-spinning-m",
-        "no M looks and no P is idle, and still the P that is handed off is not sent to look",
-        "mistake of sched/handoff.rs",
-    ),
-    wrong(
-        15,
-        "spills-and-wakes-nobody",
-        "goyield into a full ring spills half of it into the global queue and wakes no M",
-        "Go's goyield",
-    ),
-    wrong(
-        15,
-        "trusts-the-idle-count",
-        "an M that injects Gs reads once that no P is idle, and wakes no M for them",
-        "golang/go #63555",
-    ),
-    wrong(18, "scans-the-rings-first", "a scan comes to the rings before the global queue", "pair share"),
-    wrong(
-        0,
-        "steals-uncounted",
-        "an M steals without being counted",
-        "golang/go #43997, as its first repair would have been",
-    ),
-    wrong(
-        15,
-        "sleeps-on-a-request",
-        "an M goes to sleep without a look at needspinning, although a start was refused",
-        "Spin: SLEEPS_UNASKED",
-    ),
-    wrong(
-        9,
-        "refused-and-nobody-asked",
-        "no M is available, and no spinning M is asked for",
-        "Spin: REFUSED_AND_NOBODY_ASKED",
-    ),
-    wrong(
-        12,
-        "forgets-who-fell-asleep",
-        "when a start is refused, it is not checked whether an M fell asleep meanwhile",
-        "client programs of `threads`",
-    ),
-    wrong(
-        17,
-        "queues-outside-the-lock",
-        "an M that returns looks for an idle P under one hold of the lock, and queues its G under the next",
-        "mistake of sched/syscall.rs",
-    ),
-    wrong(13, "starts-and-wakes-nobody", "the world is started, and no M is woken for what was queued meanwhile", ""),
-    wrong(14, "idles-what-has-gs", "when the world is started, a P with Gs in its ring is idled", ""),
-    wrong(15, "stays-counted-in-a-stop", "a spinning M that hands its P in for a stop does not leave nmspinning", ""),
-    wrong(10, "idles-in-a-stop", "a P is idled although the world is to stop", "mistake of sched/handoff.rs"),
-    wrong(9, "wakes-nobody", "an M that hands in the last P does not wake the stopper", "mutant stw-wakes-nobody"),
-    Variant {
-        sizes: &[2, 1, 1],
-        ..wrong(
-            23,
-            "released-early",
-            "the next stopper is let in before the world runs again",
-            "mutant stw-released-before-the-world-runs; golang/go #10618",
-        )
-    },
-    wrong(
-        13,
-        "pushes",
-        "a stopper that asks just when the turn is free overtakes those that wait",
-        "mutant stw-pushes-in; golang/go #40459",
-    ),
-    wrong(
-        17,
-        "stopped-with-a-p-in-hand",
-        "a thread that holds a P for another M waits for the world to start",
-        "golang/go #42237",
-    ),
-];
-
-/// Wrong in so many steps; 0: no execution was found that goes wrong.
-const fn wrong(steps: usize, name: &'static str, what: &'static str, known: &'static str) -> Variant {
-    Variant { name, what, known, sizes: &[3, 2, 1], steps: if steps == 0 { None } else { Some(steps) } }
-}
-
-/// Changes that are right: all obligations hold with them, too.
-pub const RIGHT: &[Variant] = &[
-    wrong(0, "wakep-does-not-ask", "wakep finds no idle P and does not set needspinning", ""),
-    wrong(0, "retire-does-not-ask", "retire finds no idle P and does not set needspinning", ""),
-    wrong(0, "the-last-looks-by-its-decrement", "only the M whose decrement says that it was the last scans again", ""),
-];

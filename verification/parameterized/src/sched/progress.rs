@@ -15,6 +15,8 @@ use crate::system::{System, Transition};
 
 /// The places at which an M answers for every G, or scans for it; the highest rank first.
 pub const RANKS: &[u8] = &[
+    INJECTS,
+    TURNS,
     KICKS,
     SPILL,
     SEES_NEED,

@@ -39,8 +39,12 @@ relations! {
     IDLE = "idle"(P);
     /// It is held for a stopper.
     HELD = "held"(P);
+    /// It is none of the Ps that there are: a resize has ended it, or may begin it.
+    SPARE = "spare"(P);
     /// The world is to stop.
     STOPPING = "stopping"();
+    /// It is in no queue, and no thread is about to put it into one: it is new, runs, or waits.
+    UNQUEUED = "unqueued"(G);
     /// It is in the global queue.
     GLOBAL = "global"(G);
     /// It is in this P's ring, or its `runnext`.
@@ -160,6 +164,12 @@ places! {
     SLEEPS;
     /// The world is stopped.
     STOPPED;
+    /// An M that is back from the poller, with a P and one G in hand.
+    INJECTS_ONE;
+    /// The same with more.
+    INJECTS;
+    /// It has put what sources or the poller have into its ring, and has yet to wake an M.
+    TURNS;
     /// Wrong: it holds a P for another M, and waits for the world to start.
     WAITS_FOR_START;
     /// Wrong: it has left the line before the world runs.
@@ -219,6 +229,8 @@ pub const ANSWERING: Places = Places::of(&[
     GOT_P,
     SPILL,
     KICKS,
+    INJECTS,
+    TURNS,
 ]);
 /// Where it owns no P.
 pub const WITHOUT_P: Places = Places::of(&[
@@ -243,6 +255,24 @@ pub const WITHOUT_P: Places = Places::of(&[
     STOPPED,
     WAITS_FOR_START,
     LEFT_EARLY,
+]);
+/// Where it owns one.
+pub const WITH_P: Places = Places::of(&[
+    RUN,
+    SYSCALL,
+    KICKS,
+    SEARCH,
+    CLEAR,
+    SPIN,
+    FOUND,
+    RECHECK,
+    SEES_NEED,
+    CALLED,
+    SCAN_FOUND,
+    GOT_P,
+    INJECTS_ONE,
+    INJECTS,
+    TURNS,
 ]);
 /// Where it may hold a P to pass it on.
 pub const HANDING: Places = Places::of(&[
@@ -342,7 +372,7 @@ impl Transition {
     /// `m`'s stores become visible.
     pub fn drains(&mut self, m: Var) -> &mut Self {
         self.assign(RING, |x| or([RING.of([x[0], x[1]]), and([PUTS.of([m, x[0]]), OWNS.of([m, x[1]])])]));
-        self.clear_all(PUTS, &[m]);
+        self.assign(PUTS, |x| and([PUTS.of([x[0], x[1]]), not(and([same(x[0], m), has_p(m)]))]));
         self.assign(GLOBAL, |x| or([GLOBAL.of([x[0]]), PUTS_GLOBAL.of([m, x[0]])]));
         self.clear_all(PUTS_GLOBAL, &[m]);
         self.assign(NEED, |_| and([NEED.of([]), not(CLEARS.of([m]))]));

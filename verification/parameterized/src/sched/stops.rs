@@ -12,9 +12,14 @@ pub fn is_first(s: Var) -> Formula {
     and([IN_LINE.of([s]), all("a", M, |a| not(AHEAD.of([a, s])))])
 }
 
-/// Each P is held.
+/// Each P that there is is held.
 pub fn all_held() -> Formula {
-    all("h", P, |h| HELD.of([h]))
+    all("h", P, |h| is_held_or_spare(h))
+}
+
+/// It is held, or is none of those that there are.
+pub fn is_held_or_spare(p: Var) -> Formula {
+    or([HELD.of([p]), SPARE.of([p])])
 }
 
 /// It holds this P, for itself or to pass it on.
@@ -68,6 +73,7 @@ pub(super) fn steps(variant: &str) -> Vec<Transition> {
     in_line(variant, &mut steps);
     stops(variant, &mut steps);
     meanwhile(variant, &mut steps);
+    resizes(variant, &mut steps);
     steps
 }
 
@@ -170,6 +176,29 @@ fn stops(variant: &str, steps: &mut Vec<Transition>) {
     step(steps, "runs_a_p", "sched/stw.rs: start_the_world", |t, m| {
         let p = t.for_each("p", P);
         t.from(m, OUT).when(STARTS.of([m, p])).clear(STARTS, &[m, p]).set(HANDS, &[m, p]).goes(m, START_UNCOUNTED);
+    });
+}
+
+/// In a stopped world there may be more Ps, or fewer.
+fn resizes(variant: &str, steps: &mut Vec<Transition>) {
+    let source = "protocol/stw/resize.rs: procresize";
+    step(steps, "empties_a_p", "sched/stw.rs: procresize", |t, m| {
+        let (p, g) = (t.for_each("p", P), t.for_each("g", G));
+        // It holds the lock, so no other thread does.
+        t.from(m, STOPPED).when(lock_is_free()).when(HELD.of([p]));
+        t.when(RING.of([g, p])).clear(RING, &[g, p]).set(PUTS_GLOBAL, &[m, g]);
+    });
+    step(steps, "ends_a_p", source, |t, m| {
+        let p = t.for_each("p", P);
+        t.from(m, STOPPED).when(HELD.of([p]));
+        if variant != "ends-a-p-with-gs" {
+            t.when(not(ring_shows(p)));
+        }
+        t.clear(HELD, &[p]).set(SPARE, &[p]);
+    });
+    step(steps, "begins_a_p", source, |t, m| {
+        let p = t.for_each("p", P);
+        t.from(m, STOPPED).when(SPARE.of([p])).clear(SPARE, &[p]).set(HELD, &[p]);
     });
 }
 
@@ -285,9 +314,19 @@ pub(super) fn invariant() -> Vec<Conjunct> {
             of_mp(|m, p| implies(STARTS.of([m, p]), not(among(m, SLEEPERS)))),
         ),
         conjunct(
+            "spare_only",
+            "a P that is none of those that there are is nowhere else",
+            of_mp(|m, p| implies(SPARE.of([p]), and([not(IDLE.of([p])), not(HELD.of([p])), not(has(m, p))]))),
+        ),
+        conjunct(
+            "spare_ring_is_empty",
+            "and its ring is empty",
+            all("p", P, |p| implies(SPARE.of([p]), not(ring_shows(p)))),
+        ),
+        conjunct(
             "none_is_lost",
             "each P is somewhere",
-            all("p", P, |p| or([HELD.of([p]), IDLE.of([p]), some("m", M, |m| has(m, p))])),
+            all("p", P, |p| or([is_held_or_spare(p), IDLE.of([p]), some("m", M, |m| has(m, p))])),
         ),
     ];
     all_of_it.extend(of_the_line());
@@ -332,7 +371,7 @@ fn of_the_line() -> Vec<Conjunct> {
         conjunct(
             "stopped_holds_all",
             "the stopper of a stopped world holds every P",
-            of_mp(|m, p| implies(at(m, STOPPED), HELD.of([p]))),
+            of_mp(|m, p| implies(at(m, STOPPED), is_held_or_spare(p))),
         ),
     ]
 }
@@ -345,7 +384,7 @@ pub(super) fn safety() -> Vec<Conjunct> {
             "no_p_runs_in_a_stopped_world",
             "in a stopped world every P is held, and no thread has one",
             all("s", M, |s| {
-                implies(at(s, STOPPED), of_mp(|m, p| and([HELD.of([p]), not(IDLE.of([p])), not(has(m, p))])))
+                implies(at(s, STOPPED), of_mp(|m, p| and([is_held_or_spare(p), not(IDLE.of([p])), not(has(m, p))])))
             }),
         ),
         conjunct(
@@ -372,15 +411,20 @@ pub(super) fn safety() -> Vec<Conjunct> {
             "while the world is to stop, a P that is not held is that of a thread that is awake",
             all("p", P, |p| {
                 let owner = some("m", M, |m| and([has(m, p), not(among(m, SLEEPERS))]));
-                implies(and([STOPPING.of([]), not(HELD.of([p]))]), owner)
+                implies(and([STOPPING.of([]), not(is_held_or_spare(p))]), owner)
             }),
         ),
         conjunct(
+            "a_p_that_ends_has_no_g",
+            "the ring of a P that a resize has ended is empty",
+            all("p", P, |p| implies(SPARE.of([p]), not(ring_shows(p)))),
+        ),
+        conjunct(
             "no_start_is_lost",
-            "in a world that runs each P is idle, or a thread that is awake has it",
+            "in a world that runs each P that there is is idle, or a thread that is awake has it",
             all("p", P, |p| {
                 let owner = some("m", M, |m| and([has(m, p), not(among(m, SLEEPERS))]));
-                implies(not(STOPPING.of([])), or([IDLE.of([p]), owner]))
+                implies(not(STOPPING.of([])), or([IDLE.of([p]), SPARE.of([p]), owner]))
             }),
         ),
     ]

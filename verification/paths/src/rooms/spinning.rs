@@ -3,7 +3,7 @@
 
 use super::straight;
 use super::stw::World;
-use crate::host::{Access, Domain, Havoc, Telling, ask, tell, whether};
+use crate::host::{Access, Domain, Havoc, Telling, answered, ask, tell, whether};
 use crate::path::{Operation, Room};
 use kernel::host::SpawnError;
 use kernel::protocol::spinning::{Neighbours, Spinning};
@@ -130,6 +130,19 @@ pub(super) static ROOM: Room = Room {
             tell("startm, not counted");
             "".to_owned()
         }),
+        Operation { name: "injectglist", heads: &[PUTS], run: injectglist },
+        Operation { name: "take_turn", heads: &[PUTS_OWN], run: || take_turn(false) },
+        Operation { name: "take_turn, counted", heads: &[PUTS_OWN], run: || take_turn(true) },
+        Operation { name: "take_extra", heads: &[PUTS_OWN], run: || take_extra(false) },
+        Operation { name: "take_extra, counted", heads: &[PUTS_OWN], run: || take_extra(true) },
+        straight("sysmon_netpoll", || {
+            if ask(READY, &["nothing", "some"]) == 0 {
+                return "".to_owned();
+            }
+            tell("queues them, under the lock");
+            tell("calls wakep");
+            "queued".to_owned()
+        }),
         straight("settle", || match ask("what is there for the P, under the lock?", &["nothing", "work", "a stop"]) {
             0 => idles("the P"),
             2 => hands_in("hands the P in"),
@@ -151,6 +164,80 @@ pub(super) static ROOM: Room = Room {
         }),
     ],
 };
+
+const READY: &str = "what the poller reports, or sources have";
+const PUTS: &str = "puts one of them into the ring of the P";
+const PUTS_OWN: &str = "puts one of them into its own queues";
+
+/// An M comes back from the poller; as `sched/netpoll.rs`.
+fn injectglist() -> String {
+    if ask("pidleget, to use it", &["none", "a P"]) == 0 {
+        if ask(READY, &["nothing", "some"]) == 1 {
+            tell("queues them, under that lock");
+        }
+        tell("unlock");
+        return "rests".to_owned();
+    }
+    match ask(READY, &["nothing", "one G", "more"]) {
+        0 => tell("unlock"),
+        1 => {
+            tell("unlock");
+            tell("puts the one into the ring of the P");
+        }
+        _ => {
+            tell("unlock");
+            loop {
+                answered(PUTS, "");
+                if !whether("one more is in hand") {
+                    break;
+                }
+            }
+            tell("calls wakep");
+            tell("runs under it");
+            return "queued".to_owned();
+        }
+    }
+    tell("runs under it");
+    "looks".to_owned()
+}
+
+/// It is the turn of the sources and the poller; as `sched/find.rs` in `take`.
+fn take_turn(is_counted: bool) -> String {
+    match ask(READY, &["nothing", "one G, and its ring is empty", "some"]) {
+        0 => (),
+        1 => tell("puts it into its own queues, and runs it next"),
+        _ => return puts_and_wakes(is_counted),
+    }
+    (if is_counted { "none" } else { "looks" }).to_owned()
+}
+
+/// As `sched/find.rs`.
+fn take_extra(is_counted: bool) -> String {
+    match ask(READY, &["nothing", "one G", "more"]) {
+        0 => "none".to_owned(),
+        1 => {
+            tell("runs the first");
+            "a G".to_owned()
+        }
+        _ => puts_and_wakes(is_counted),
+    }
+}
+
+/// What it does with more than it can run.
+fn puts_and_wakes(is_counted: bool) -> String {
+    loop {
+        answered(PUTS_OWN, "");
+        if !whether("one more is ready") {
+            break;
+        }
+    }
+    // `wakep` of one that is counted wakes no M.
+    if is_counted {
+        return "none".to_owned();
+    }
+    tell("calls wakep");
+    "queued".to_owned()
+}
 
 thread_local!(static SET: Cell<u64> = const { Cell::new(0) });
 

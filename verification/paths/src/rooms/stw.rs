@@ -7,6 +7,7 @@ use super::{number, straight};
 use crate::host::{Domain, Havoc, Parker, Telling, answered, any_of, ask, tell, whether};
 use crate::path::{Operation, Room};
 use kernel::host::Parker as _;
+use kernel::protocol::stw::resize::procresize;
 use kernel::protocol::stw::wanted::{Want, Wanted};
 use kernel::protocol::stw::{Neighbours, WorldState, safepoint, stop};
 use kernel::types::p::{OwnedP, PId};
@@ -14,6 +15,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// With which questions loops begin.
+const LEFT: &str = "a G is left in the ring of a P that ends";
 const IN_CALL: &str = "another P is in a system call";
 const IS_FIRST: &str = "under the lock: those before it have left the line";
 const IS_STOPPED: &str = "under the lock: every P is held";
@@ -28,6 +30,7 @@ pub(super) static ROOM: Room = Room {
         Operation { name: "stop, without a P", heads: &[IN_CALL, IS_STOPPED], run: || stops(None) },
         straight("start_the_world", start_the_world),
         straight("releasep", releasep),
+        Operation { name: "procresize", heads: &[LEFT], run: resizes },
         straight("for_each_p", || {
             safepoint::for_each_p::<Havoc>(Some(OwnedP::forge(PId(0))), &Others);
             "".to_owned()
@@ -235,6 +238,24 @@ fn releasep() -> String {
     answered("its P is held", world.are_held());
     world.wakes(noted, &world.me);
     "".to_owned()
+}
+
+/// In a stopped world: one P more, or one less. As `sched/stw.rs` in `procresize`.
+fn resizes() -> String {
+    let (mut held, mut spare) = (vec![OwnedP::forge(PId(1)), OwnedP::forge(PId(0))], vec![OwnedP::forge(PId(2))]);
+    let procs = if ask("so many Ps are wanted", &["more", "fewer"]) == 0 { 3 } else { 1 };
+    procresize(&mut held, &mut spare, procs, |p| {
+        assert_eq!(p.id(), PId(1), "the last ends");
+        while whether(LEFT) {}
+        tell("its Gs come before those in the global queue");
+    });
+    tell(match (held.len(), spare.len()) {
+        (3, 0) => "a spare P is held",
+        (1, 2) => "the P is spare",
+        _ => "a P is LOST",
+    });
+    held.into_iter().chain(spare).for_each(|p| _ = p.discard());
+    "a world of another size".to_owned()
 }
 
 struct Others;

@@ -15,12 +15,13 @@ mod search;
 use crate::path::{self, Edge};
 use crate::rooms;
 pub use extent::Extent;
-use search::{Found, Search};
+use search::{Found, Met, Search};
 use spinpark_parameterized::logic::{Formula, Places, Rel, Sort, Update, Var, among, and, not, or};
 use spinpark_parameterized::obligations::{self, Obligation};
 use spinpark_parameterized::solver::Solver;
 use spinpark_parameterized::system::{System, Transition};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 /// What a step of the source is in the drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +80,7 @@ pub struct Drawing {
 
 /// How steps begin by which a P changes hands.
 const MOVES: &[&str] = &[
+    "a spare P",
     "handoffp",
     "hands its P on",
     "hands its own P in",
@@ -92,6 +94,7 @@ const MOVES: &[&str] = &[
     "runs it under",
     "startm",
     "takes every P",
+    "the P is spare",
     "the world runs",
     "under the lock: it is held",
     "under the lock: the function is wanted",
@@ -127,7 +130,25 @@ pub struct Tied {
 #[must_use]
 pub fn tie(drawing: &Drawing, variant: &str) -> Tied {
     let system = (drawing.system)(variant);
-    let search = Search::new(drawing, &system);
+    // A wrong step differs, as a rule, where the right drawing comes to it: then its own executions need not be walked.
+    if !variant.is_empty() {
+        let tied = tie_where(drawing, &system, met_in_the_right_one(drawing));
+        if !tied.differences.is_empty() {
+            return tied;
+        }
+    }
+    tie_where(drawing, &system, &Met::of(drawing, &system))
+}
+
+/// The states that executions of the drawing itself meet.
+fn met_in_the_right_one(drawing: &Drawing) -> &'static Met {
+    static MET: [OnceLock<Met>; 3] = [const { OnceLock::new() }; 3];
+    let at = DRAWINGS.iter().position(|right| right.name == drawing.name).expect("it is a variant of one");
+    MET[at].get_or_init(|| Met::of(DRAWINGS[at], &(DRAWINGS[at].system)("")))
+}
+
+fn tie_where(drawing: &Drawing, system: &System, met: &Met) -> Tied {
+    let search = Search::new(drawing, system, met);
     let mut tied = Tied { transitions: system.transitions.len(), ..Tied::default() };
     let mut found: BTreeMap<(u8, usize), Vec<Found>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
@@ -150,12 +171,12 @@ pub fn tie(drawing: &Drawing, variant: &str) -> Tied {
         tied.found.insert(name, found.iter().map(|one| one.run.clone()).collect::<BTreeSet<_>>().into_iter().collect());
     }
     let used: BTreeSet<usize> = found.keys().map(|(_, transition)| *transition).collect();
-    other_way(drawing, &system, &found, &seen, &mut tied);
+    other_way(drawing, system, &found, &seen, &mut tied);
     tied.extent = Extent::of(drawing, &mut tied.differences);
     tied.elsewhere = system.transitions.len() - used.len();
     // What differs in a small universe needs no solver.
     if tied.differences.is_empty() {
-        decide(&system, &found, &mut tied);
+        decide(system, &found, &mut tied);
     }
     tied
 }

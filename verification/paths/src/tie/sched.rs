@@ -1,5 +1,6 @@
 //! `protocol/spinning.rs` and `protocol/handoff.rs` in the words of the drawing `sched`.
 
+mod poller;
 mod queues;
 mod stops;
 
@@ -30,6 +31,12 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("spinning::idle, in a stop, counted", SPIN),
         ("spinning::run a P of a world that was started", OUT),
         ("spinning::settle", HAND_OFF),
+        ("spinning::injectglist", REST),
+        ("spinning::take_turn", SEARCH),
+        ("spinning::take_turn, counted", SPIN),
+        ("spinning::take_extra", SEARCH),
+        ("spinning::take_extra, counted", SPIN),
+        ("spinning::sysmon_netpoll", OUT),
         ("handoff::handoffp", HAND_OFF),
         ("handoff::handoffp, in Go's order", HAND_OFF),
         ("spinning::mput", REST),
@@ -71,6 +78,7 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("stw::stop", FIRST),
         ("stw::stop, without a P", FIRST),
         ("stw::start_the_world", STOPPED),
+        ("stw::procresize", STOPPED),
     ],
     ends: |what| match what {
         "counted" => Places::of(&[SPIN, IDLED, START]),
@@ -90,7 +98,7 @@ pub(super) static DRAWING: Drawing = Drawing {
         "away" => Places::of(&[HAND_OFF, SYSCALL]),
         "asleep" => Places::of(&[ASLEEP]),
         "the first in the line" => Places::of(&[FIRST]),
-        "a stopped world" => Places::of(&[STOPPED]),
+        "a stopped world" | "a world of another size" => Places::of(&[STOPPED]),
         "the P, to be run by an M that is not counted" => Places::of(&[START_UNCOUNTED]),
         _ => Places::of(&[RUN, OUT]),
     },
@@ -185,6 +193,10 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
     }
     if context.operation.starts_with("stw::") {
         return stops::read(edge, t, context);
+    }
+    if ["injectglist", "take_turn", "take_extra", "sysmon_netpoll"].iter().any(|name| context.operation.contains(name))
+    {
+        return poller::read(edge, t, context);
     }
     match edge.step.act.as_str() {
         // Who it has noted is woken, and what it was to run is run, before it comes here.
@@ -334,7 +346,7 @@ fn calls(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         }
         "pidleget_or_queue" => {
             let g = the(t, "g", G);
-            t.takes_lock(m).when(not(some_idle())).set(PUTS_GLOBAL, &[m, g]);
+            t.takes_lock(m).when(not(some_idle())).queues(g).set(PUTS_GLOBAL, &[m, g]);
         }
         "handoffp" if [RUN, SYSCALL].contains(&context.place) => {
             let p = the(t, "p", P);

@@ -33,21 +33,32 @@ pub(super) struct Search<'a> {
     samples: Vec<(Finite<'a>, Vec<State>)>,
 }
 
+/// States that executions of a drawing meet, in each of its small universes.
+pub(super) struct Met(Vec<Vec<State>>);
+
+impl Met {
+    pub(super) fn of(drawing: &Drawing, system: &System) -> Met {
+        let met = drawing.sizes.iter().map(|sizes| {
+            let mut met = BTreeSet::new();
+            walk(&Finite::new(system, sizes), drawing.steps, 1, |begin, way| {
+                met.insert(way.last().map_or(begin, |step| step.after));
+                true
+            });
+            met.into_iter().collect()
+        });
+        Met(met.collect())
+    }
+}
+
 /// So many steps of the source are one of the drawing, at the most.
 const LONGEST: usize = 6;
 
 impl<'a> Search<'a> {
-    pub(super) fn new(drawing: &'a Drawing, system: &'a System) -> Self {
-        let samples = drawing.sizes.iter().map(|sizes| {
-            let finite = Finite::new(system, sizes);
-            let mut met = BTreeSet::new();
-            walk(&finite, drawing.steps, 1, |begin, way| {
-                met.insert(way.last().map_or(begin, |step| step.after));
-                true
-            });
-            (finite, met.into_iter().collect())
-        });
-        Search { drawing, system, samples: samples.collect() }
+    /// Looks at states that are met in executions of `met_in`.
+    pub(super) fn new(drawing: &'a Drawing, system: &'a System, met_in: &Met) -> Self {
+        let samples = drawing.sizes.iter().zip(&met_in.0);
+        let samples = samples.map(|(sizes, states)| (Finite::new(system, sizes), states.clone())).collect();
+        Search { drawing, system, samples }
     }
 
     pub(super) fn explain(&self, room: &Room, operation: &Operation, place: u8) -> Explained {

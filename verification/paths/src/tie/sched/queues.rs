@@ -19,7 +19,7 @@ pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Re
         ("globq::put" | "globq::put_batch", "takes the lock") => _ = t.takes_lock(m),
         ("globq::put", _) => {
             let g = the(t, "g", G);
-            t.set(PUTS_GLOBAL, &[m, g]);
+            t.queues(g).set(PUTS_GLOBAL, &[m, g]);
         }
         ("globq::get_batch", "puts the rest of its share into its ring") => {
             let p = the(t, "p", P);
@@ -27,27 +27,27 @@ pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Re
         }
         ("globq::get_batch", act) if act.starts_with("len.store") => {
             let g = the(t, "g", G);
-            t.takes_lock(m).when(GLOBAL.of([g])).clear(GLOBAL, &[g]).clear_all(YIELDED, &[m]);
+            t.takes_lock(m).when(GLOBAL.of([g])).clear(GLOBAL, &[g]).set(UNQUEUED, &[g]).clear_all(YIELDED, &[m]);
         }
         (get, "head.exchange past the one that it read") if is("done") && is_get(get) => takes_own(t, m),
         (get, "runnext.swap none") if is("a G") && is_get(get) => takes_own(t, m),
         ("local::put", "tail.store past what it wrote") => {
             let g = the(t, "g", G);
-            t.set(PUTS, &[m, g]);
+            t.queues(g).set(PUTS, &[m, g]);
         }
         ("local::put, by a G that yields", "tail.store past what it wrote") => {
             let (p, g) = (the(t, "p", P), the(t, "g", G));
-            t.when(OWNS.of([m, p])).set(PUTS, &[m, g]).set(YIELDED, &[m, g]);
+            t.when(OWNS.of([m, p])).queues(g).set(PUTS, &[m, g]).set(YIELDED, &[m, g]);
         }
         ("local::put_next", "runnext.swap the G") if is("a G") => {
             let (p, g, old) = (the(t, "p", P), the(t, "g", G), the(t, "old", G));
             t.when(OWNS.of([m, p])).drains(m).when(RING.of([old, p])).when(not(same(g, old)));
-            t.clear(RING, &[old, p]).set(RING, &[g, p]).set(SPILLS, &[m, old]);
+            t.queues(g).clear(RING, &[old, p]).set(RING, &[g, p]).set(SPILLS, &[m, old]);
         }
         // Visible at once: as if it were flushed next.
         ("local::put_next", "runnext.swap the G") => {
             let g = the(t, "g", G);
-            t.set(PUTS, &[m, g]);
+            t.queues(g).set(PUTS, &[m, g]);
         }
         ("local::put_next", "tail.store past what it wrote") => {
             let g = the(t, "g", G);
@@ -78,17 +78,15 @@ pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Re
 
 fn spilled(t: &mut Transition, m: Var) {
     let g = the(t, "g", G);
-    let are_spilled = |x: &[Var]| and([same(x[0], m), SPILLS.of([m, x[1]])]);
-    t.set(PUTS_GLOBAL, &[m, g]).assign(PUTS_GLOBAL, |x| or([PUTS_GLOBAL.of([x[0], x[1]]), are_spilled(x)]));
-    t.clear_all(SPILLS, &[m]);
+    t.puts_spilled(m, g);
 }
 
 fn steals(t: &mut Transition, m: Var) {
     let (p, v, g) = (the(t, "p", P), the(t, "v", P), the(t, "g", G));
-    t.when(OWNS.of([m, p])).when(not(same(p, v))).drains(m).when(RING.of([g, v])).clear(RING, &[g, v]);
+    t.when(OWNS.of([m, p])).when(not(same(p, v))).drains(m).takes_out(g, v);
 }
 
 fn takes_own(t: &mut Transition, m: Var) {
     let (p, g) = (the(t, "p", P), the(t, "g", G));
-    t.when(OWNS.of([m, p])).drains(m).when(RING.of([g, p])).clear(RING, &[g, p]).clear_all(YIELDED, &[m]);
+    t.when(OWNS.of([m, p])).drains(m).takes_out(g, p).clear_all(YIELDED, &[m]);
 }

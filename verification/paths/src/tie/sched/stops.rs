@@ -60,6 +60,25 @@ pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Re
         }
         "the world runs: the Ps with a G are its own, the others are idle" => _ = t.takes_lock(m).starts(m),
         "it leaves the line" => _ = t.clear(IN_LINE, &[m]).clear_all(AHEAD, &[m]),
+        "a G is left in the ring of a P that ends" => {
+            let p = the(t, "p", P);
+            t.when(HELD.of([p]));
+            if is("yes") {
+                let g = the(t, "g", G);
+                t.when(lock_is_free()).when(RING.of([g, p])).clear(RING, &[g, p]).set(PUTS_GLOBAL, &[m, g]);
+            } else {
+                t.when(not(ring_shows(p)));
+            }
+        }
+        "so many Ps are wanted" | "its Gs come before those in the global queue" => (),
+        "the P is spare" => {
+            let p = the(t, "p", P);
+            t.clear(HELD, &[p]).set(SPARE, &[p]);
+        }
+        "a spare P is held" => {
+            let p = the(t, "p", P);
+            t.when(SPARE.of([p])).clear(SPARE, &[p]).set(HELD, &[p]);
+        }
         "wakep" => return Reading::Elsewhere(Places::of(&[QUEUED])),
         // What it has shown by its StoreLoad, `custody` says.
         "fence" | "takes every P that is in a system call" | "another P is in a system call" => (),
