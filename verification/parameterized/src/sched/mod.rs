@@ -6,6 +6,7 @@ mod hands;
 mod poller;
 pub mod progress;
 mod queued;
+mod resizes;
 pub mod state;
 pub mod steps;
 pub mod stops;

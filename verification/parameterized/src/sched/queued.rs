@@ -30,6 +30,30 @@ impl Transition {
         self.assign(UNQUEUED, |x| and([UNQUEUED.of([x[0]]), not(BATCH.of([x[0]]))])).puts_batch(rel, m)
     }
 
+    /// For each set of Gs of which this is so, and at least one.
+    pub fn for_each_batch(&mut self, is_so: impl FnOnce(Var) -> Formula) -> &mut Self {
+        self.for_each_set(BATCH).when(some("b", G, |b| BATCH.of([b])));
+        self.when(all("b", G, |b| implies(BATCH.of([b]), is_so(b))))
+    }
+
+    /// For each such set in the ring of `p`: they are no more there.
+    pub fn takes_batch(&mut self, p: Var) -> &mut Self {
+        self.for_each_batch(|b| RING.of([b, p]));
+        self.assign(RING, |x| and([RING.of([x[0], x[1]]), not(and([BATCH.of([x[0]]), same(x[1], p)]))]))
+    }
+
+    /// The Gs of that set are in `rel`, of `m`.
+    pub fn puts_batch(&mut self, rel: Rel, m: Var) -> &mut Self {
+        self.assign(rel, |x| or([rel.of([x[0], x[1]]), and([same(x[0], m), BATCH.of([x[1]])])])).with_set_done()
+    }
+
+    /// `m` takes such a set out of the global queue, under the lock, into the ring of `p`.
+    pub fn takes_share(&mut self, m: Var, p: Var) -> &mut Self {
+        self.takes_lock(m).for_each_batch(|b| GLOBAL.of([b]));
+        self.assign(GLOBAL, |x| and([GLOBAL.of([x[0]]), not(BATCH.of([x[0]]))]));
+        self.assign(RING, |x| or([RING.of([x[0], x[1]]), and([same(x[1], p), BATCH.of([x[0]])])])).with_set_done()
+    }
+
     /// Only if this G is in the ring of `p`: it is taken out, to be run.
     pub fn takes_out(&mut self, g: Var, p: Var) -> &mut Self {
         self.when(RING.of([g, p])).clear(RING, &[g, p]).set(UNQUEUED, &[g])

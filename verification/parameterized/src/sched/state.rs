@@ -1,6 +1,6 @@
 //! The state of the scheduler: where each thread is, and what it holds.
 
-use crate::logic::{Formula, Places, Rel, Sort, Var, all, among, and, at, implies, not, or, same, some};
+use crate::logic::{Formula, Places, Sort, Var, all, among, and, at, not, or, same, some};
 use crate::system::{Transition, places, relations};
 
 /// Threads: Ms, and those of the embedder that submit, or stop the world.
@@ -377,30 +377,6 @@ impl Transition {
         self.clear_all(PUTS_GLOBAL, &[m]);
         self.assign(NEED, |_| and([NEED.of([]), not(CLEARS.of([m]))]));
         self.clear(CLEARS, &[m])
-    }
-
-    /// For each set of Gs of which this is so, and at least one.
-    pub fn for_each_batch(&mut self, is_so: impl FnOnce(Var) -> Formula) -> &mut Self {
-        self.for_each_set(BATCH).when(some("b", G, |b| BATCH.of([b])));
-        self.when(all("b", G, |b| implies(BATCH.of([b]), is_so(b))))
-    }
-
-    /// For each such set in the ring of `p`: they are no more there.
-    pub fn takes_batch(&mut self, p: Var) -> &mut Self {
-        self.for_each_batch(|b| RING.of([b, p]));
-        self.assign(RING, |x| and([RING.of([x[0], x[1]]), not(and([BATCH.of([x[0]]), same(x[1], p)]))]))
-    }
-
-    /// The Gs of that set are in `rel`, of `m`.
-    pub fn puts_batch(&mut self, rel: Rel, m: Var) -> &mut Self {
-        self.assign(rel, |x| or([rel.of([x[0], x[1]]), and([same(x[0], m), BATCH.of([x[1]])])])).with_set_done()
-    }
-
-    /// `m` takes such a set out of the global queue, under the lock, into the ring of `p`.
-    pub fn takes_share(&mut self, m: Var, p: Var) -> &mut Self {
-        self.takes_lock(m).for_each_batch(|b| GLOBAL.of([b]));
-        self.assign(GLOBAL, |x| and([GLOBAL.of([x[0]]), not(BATCH.of([x[0]]))]));
-        self.assign(RING, |x| or([RING.of([x[0], x[1]]), and([same(x[1], p), BATCH.of([x[0]])])])).with_set_done()
     }
 
     /// `m` goes on to run its G, or is out.

@@ -3,6 +3,7 @@
 //!
 //! How an M and a stopper see each other at a system call is another drawing's: see `custody`.
 
+use super::resizes;
 use super::state::*;
 use crate::logic::{Formula, Places, Var, all, among, and, at, implies, not, or, same, some};
 use crate::system::{Conjunct, Transition, at_most_one};
@@ -23,7 +24,7 @@ pub fn is_held_or_spare(p: Var) -> Formula {
 }
 
 /// It holds this P, for itself or to pass it on.
-fn has(m: Var, p: Var) -> Formula {
+pub(super) fn has(m: Var, p: Var) -> Formula {
     or([OWNS, HANDS, STARTS].map(|rel| rel.of([m, p])))
 }
 
@@ -73,12 +74,12 @@ pub(super) fn steps(variant: &str) -> Vec<Transition> {
     in_line(variant, &mut steps);
     stops(variant, &mut steps);
     meanwhile(variant, &mut steps);
-    resizes(variant, &mut steps);
+    resizes::steps(variant, &mut steps);
     steps
 }
 
 /// Adds a step of a thread `m`.
-fn step(
+pub(super) fn step(
     steps: &mut Vec<Transition>,
     name: &'static str,
     source: &'static str,
@@ -179,29 +180,6 @@ fn stops(variant: &str, steps: &mut Vec<Transition>) {
     });
 }
 
-/// In a stopped world there may be more Ps, or fewer.
-fn resizes(variant: &str, steps: &mut Vec<Transition>) {
-    let source = "protocol/stw/resize.rs: procresize";
-    step(steps, "empties_a_p", "sched/stw.rs: procresize", |t, m| {
-        let (p, g) = (t.for_each("p", P), t.for_each("g", G));
-        // It holds the lock, so no other thread does.
-        t.from(m, STOPPED).when(lock_is_free()).when(HELD.of([p]));
-        t.when(RING.of([g, p])).clear(RING, &[g, p]).set(PUTS_GLOBAL, &[m, g]);
-    });
-    step(steps, "ends_a_p", source, |t, m| {
-        let p = t.for_each("p", P);
-        t.from(m, STOPPED).when(HELD.of([p]));
-        if variant != "ends-a-p-with-gs" {
-            t.when(not(ring_shows(p)));
-        }
-        t.clear(HELD, &[p]).set(SPARE, &[p]);
-    });
-    step(steps, "begins_a_p", source, |t, m| {
-        let p = t.for_each("p", P);
-        t.from(m, STOPPED).when(SPARE.of([p])).clear(SPARE, &[p]).set(HELD, &[p]);
-    });
-}
-
 /// What others do meanwhile.
 fn meanwhile(variant: &str, steps: &mut Vec<Transition>) {
     let hands_in = |t: &mut Transition, m, p, holds| {
@@ -256,7 +234,7 @@ fn will_wake(s: Var) -> Formula {
     or([TOKEN.of([s]), some("w", M, |w| OWES.of([w, s]))])
 }
 
-fn of_mp(body: impl FnOnce(Var, Var) -> Formula) -> Formula {
+pub(super) fn of_mp(body: impl FnOnce(Var, Var) -> Formula) -> Formula {
     all("m", M, |m| all("p", P, |p| body(m, p)))
 }
 
@@ -314,21 +292,12 @@ pub(super) fn invariant() -> Vec<Conjunct> {
             of_mp(|m, p| implies(STARTS.of([m, p]), not(among(m, SLEEPERS)))),
         ),
         conjunct(
-            "spare_only",
-            "a P that is none of those that there are is nowhere else",
-            of_mp(|m, p| implies(SPARE.of([p]), and([not(IDLE.of([p])), not(HELD.of([p])), not(has(m, p))]))),
-        ),
-        conjunct(
-            "spare_ring_is_empty",
-            "and its ring is empty",
-            all("p", P, |p| implies(SPARE.of([p]), not(ring_shows(p)))),
-        ),
-        conjunct(
             "none_is_lost",
             "each P is somewhere",
             all("p", P, |p| or([is_held_or_spare(p), IDLE.of([p]), some("m", M, |m| has(m, p))])),
         ),
     ];
+    all_of_it.extend(resizes::invariant());
     all_of_it.extend(of_the_line());
     all_of_it
 }
@@ -379,7 +348,7 @@ fn of_the_line() -> Vec<Conjunct> {
 /// What is wanted of stops.
 pub(super) fn safety() -> Vec<Conjunct> {
     let conjunct = Conjunct::new;
-    vec![
+    let mut all_of_it = vec![
         conjunct(
             "no_p_runs_in_a_stopped_world",
             "in a stopped world every P is held, and no thread has one",
@@ -415,11 +384,6 @@ pub(super) fn safety() -> Vec<Conjunct> {
             }),
         ),
         conjunct(
-            "a_p_that_ends_has_no_g",
-            "the ring of a P that a resize has ended is empty",
-            all("p", P, |p| implies(SPARE.of([p]), not(ring_shows(p)))),
-        ),
-        conjunct(
             "no_start_is_lost",
             "in a world that runs each P that there is is idle, or a thread that is awake has it",
             all("p", P, |p| {
@@ -427,5 +391,7 @@ pub(super) fn safety() -> Vec<Conjunct> {
                 implies(not(STOPPING.of([])), or([IDLE.of([p]), SPARE.of([p]), owner]))
             }),
         ),
-    ]
+    ];
+    all_of_it.push(resizes::safety());
+    all_of_it
 }

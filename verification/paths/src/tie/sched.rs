@@ -265,15 +265,15 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         act if act.starts_with("idles ") => {
             let (holds, p) = (if act.contains("own") { OWNS } else { HANDS }, the(t, "p", P));
             t.when(holds.of([m, p])).clear(holds, &[m, p]).set(IDLE, &[p]);
-            refused(act, t, m);
+            stops::refused(act, t, m);
         }
-        "takes the lock, and the world is to stop" => sees_the_stop(t, context),
-        "what is there for the P, under the lock?" if is("a stop") => sees_the_stop(t, context),
+        "takes the lock, and the world is to stop" => stops::sees_the_stop(t, context),
+        "what is there for the P, under the lock?" if is("a stop") => stops::sees_the_stop(t, context),
         "the world is to stop" => _ = t.when(either(STOPPING.of([]))),
         act if act.starts_with("hands its own P in") || act.starts_with("hands the P in") => {
             let (holds, p) = (if act.contains("own") { OWNS } else { HANDS }, the(t, "p", P));
             t.when(holds.of([m, p])).clear(holds, &[m, p]).set(HELD, &[p]);
-            refused(act, t, m);
+            stops::refused(act, t, m);
             stops::are_held(edge, t);
         }
         // One that has a P has not handed the last one in.
@@ -392,23 +392,5 @@ fn finds_nothing(t: &mut Transition, context: &mut Context, is_own: bool) {
         t.clear_all(YIELDED, &[m]);
     }
     t.set(LOCKS, &[m]);
-    context.is_locked = true;
-}
-
-/// No M was available, for a P that one that is counted had, or one that is not.
-fn refused(act: &str, t: &mut Transition, m: Var) {
-    if act.ends_with("of one that is counted") {
-        t.when(COUNTED.of([m]));
-    } else if act.ends_with("of one that is not") {
-        t.when(not(COUNTED.of([m])));
-    }
-}
-
-fn sees_the_stop(t: &mut Transition, context: &mut Context) {
-    let m = context.m;
-    t.takes_lock(m).when(STOPPING.of([])).set(LOCKS, &[m]);
-    if context.place == SEARCH {
-        t.clear_all(YIELDED, &[m]);
-    }
     context.is_locked = true;
 }

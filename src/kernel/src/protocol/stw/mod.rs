@@ -18,7 +18,7 @@
 //! Stoppers queue, first come, first served, and the first keeps its place until the world runs again
 //! (golang/go #40459, #10618). Go: `worldsema`.
 //!
-//! Checked by: verification/src/models/stw.rs
+//! Checked by: verification/rooms/src/rooms/stw.rs, verification/src/models/stw.rs
 
 pub mod resize;
 pub mod safepoint;

@@ -6,7 +6,7 @@
 //! global queue, in the order in which it would have run. The Ps that there are have the numbers `0..procs`, before and
 //! after.
 //!
-//! Checked by: verification/src/models/stw.rs, proptests/tests/resize.rs
+//! Checked by: verification/rooms/src/rooms/stw.rs, proptests/tests/resize.rs
 
 use crate::types::p::OwnedP;
 use alloc::vec::Vec;

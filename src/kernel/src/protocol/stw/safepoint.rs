@@ -16,7 +16,7 @@
 //!
 //! Pair `syscall/stop`, as for a stop.
 //!
-//! Checked by: verification/src/models/stw.rs
+//! Checked by: verification/rooms/src/rooms/stw.rs, verification/src/models/stw.rs
 
 use crate::atomic::store_load;
 use crate::host::Host;

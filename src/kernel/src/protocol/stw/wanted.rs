@@ -5,7 +5,7 @@
 //! **A bit is a hint; what it stands for is under the lock.** An M that misses it runs one more G. Where missing it
 //! would cost more, in a system call, the pair `syscall/stop` orders it.
 //!
-//! Checked by: verification/src/models/stw.rs
+//! Checked by: verification/rooms/src/rooms/stw.rs
 
 use crate::atomic::{Atomic, UnderLock};
 use crate::host::Host;

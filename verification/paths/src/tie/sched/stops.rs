@@ -92,3 +92,21 @@ pub(super) fn are_held(edge: &Edge, t: &mut Transition) {
     let is_last = edge.answers.contains("so is every P");
     t.when(if is_last { all_held() } else { not(all_held()) });
 }
+
+/// No M was available, for a P that one that is counted had, or one that is not.
+pub(super) fn refused(act: &str, t: &mut Transition, m: Var) {
+    if act.ends_with("of one that is counted") {
+        t.when(COUNTED.of([m]));
+    } else if act.ends_with("of one that is not") {
+        t.when(not(COUNTED.of([m])));
+    }
+}
+
+pub(super) fn sees_the_stop(t: &mut Transition, context: &mut Context) {
+    let m = context.m;
+    t.takes_lock(m).when(STOPPING.of([])).set(LOCKS, &[m]);
+    if context.place == SEARCH {
+        t.clear_all(YIELDED, &[m]);
+    }
+    context.is_locked = true;
+}
