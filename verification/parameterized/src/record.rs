@@ -64,6 +64,7 @@ fn rooms(protocol: &str) -> &'static [(&'static str, &'static str)] {
     match protocol {
         "sched" => &[
             ("spinning", include_str!("../../../src/kernel/src/protocol/spinning.rs")),
+            ("handoff", include_str!("../../../src/kernel/src/protocol/handoff.rs")),
             ("stw", include_str!("../../../src/kernel/src/protocol/stw/mod.rs")),
         ],
         "runq" => &[("runq", include_str!("../../../src/kernel/src/queues/runq.rs"))],

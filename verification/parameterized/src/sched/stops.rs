@@ -15,7 +15,7 @@ pub fn is_first(s: Var) -> Formula {
 
 /// Each P that there is is held.
 pub fn all_held() -> Formula {
-    all("h", P, |h| is_held_or_spare(h))
+    all("h", P, is_held_or_spare)
 }
 
 /// It is held, or is none of those that there are.
