@@ -1,4 +1,4 @@
-//! Every step of the scheduler, once; those of stops are in [`stops`](super::stops).
+//! Every step of the scheduler, once; those of stops are in [`stops`].
 
 use super::state::*;
 use super::{hands, poller, stops};
