@@ -146,15 +146,11 @@ mod each_wrong_variant {
         if !Solver::Z3.is_here() {
             return;
         }
-        some_fail(name, protocol(name).wrong.iter());
-    }
-
-    fn some_fail<'a>(name: &str, variants: impl Iterator<Item = &'a Variant>) {
-        for variant in variants {
+        // Those of the steps that are changed come first: one of them fails, as a rule.
+        let right: Vec<String> = texts(&(protocol(name).system)("")).into_values().collect();
+        for variant in protocol(name).wrong {
             let system = (protocol(name).system)(variant.name);
             let mut all = obligations::of(&system);
-            // Those of the steps that are changed come first: one of them fails, as a rule.
-            let right: Vec<String> = texts(&(protocol(name).system)("")).into_values().collect();
             let changed: Vec<&str> =
                 texts(&system).into_iter().filter(|(_, text)| !right.contains(text)).map(|(step, _)| step).collect();
             all.sort_by_key(|one| !changed.iter().any(|step| one.name.starts_with(&format!("{step}/"))));
@@ -194,20 +190,9 @@ mod each_wrong_variant {
         assert!(!is_so(&wrong.says, last), "{conjunct}: the state after is as it should be");
     }
 
-    /// The half of them, so that two cores have work.
-    fn half_of_the_scheduler_fails(from: usize) {
-        if Solver::Z3.is_here() {
-            some_fail("sched", protocol("sched").wrong.iter().skip(from).step_by(2));
-        }
-    }
-
     #[test]
     fn of_the_scheduler_fails_an_obligation() {
-        half_of_the_scheduler_fails(0);
-    }
-    #[test]
-    fn of_the_scheduler_fails_an_obligation_the_other_half() {
-        half_of_the_scheduler_fails(1);
+        fails("sched");
     }
     #[test]
     fn of_the_run_queue_fails_an_obligation() {

@@ -196,7 +196,7 @@ fn tries(later: &[Item], thread: usize) -> bool {
 }
 
 /// The Ps that this thread idles before it opens the lock: a bit for each.
-pub(super) fn idled(later: &[Item], thread: usize) -> u64 {
+fn idled(later: &[Item], thread: usize) -> u64 {
     let mine = later.iter().filter(|item| item.thread == thread).take_while(|item| item.act != Act::Unlock);
     mine.fold(0, |idle, item| if let Act::Event(Told::Listed { p }) = item.act { idle | 1 << p } else { idle })
 }

@@ -27,11 +27,6 @@ pub(crate) enum Act {
     Fence,
     Lock,
     Unlock,
-    /// A parker of this number is made; is about to be waited on; was; is unparked.
-    NewParker(u32),
-    Parks(u32),
-    Parked(u32),
-    Unparks(u32),
     /// The oldest store in this thread's buffer becomes visible.
     Visible,
     /// A store becomes visible: see [`shown`].
@@ -88,7 +83,6 @@ thread_local! {
 }
 /// That of real threads: one access at a time, in the order in which they come.
 static REAL: Mutex<Option<Vec<Item>>> = Mutex::new(None);
-static PARKERS: AtomicU32 = AtomicU32::new(0);
 /// Of which execution a real thread is. One that ends late is not of the next.
 static EXECUTION: AtomicU32 = AtomicU32::new(0);
 thread_local!(static MINE: Cell<u32> = const { Cell::new(0) });
@@ -305,34 +299,10 @@ impl<H: ModelHost, T: Send + 'static> host::Lock<T> for Lock<H, T> {
     }
 }
 
-pub(crate) struct Parker<H: Host>(H::Parker, u32);
-
-impl<H: ModelHost> host::Parker for Parker<H> {
-    fn new() -> Self {
-        let number = PARKERS.fetch_add(1, Relaxed);
-        push::<H>(Act::NewParker(number), Name::Other(0), Location::caller());
-        Parker(H::Parker::new(), number)
-    }
-    #[track_caller]
-    fn park(&self) {
-        push::<H>(Act::Parks(self.1), Name::Other(0), Location::caller());
-        self.0.park();
-        push::<H>(Act::Parked(self.1), Name::Other(0), Location::caller());
-    }
-    #[track_caller]
-    fn park_timeout(&self, nanos: Nanos) {
-        self.0.park_timeout(nanos);
-    }
-    #[track_caller]
-    fn unpark(&self) {
-        done::<H, _>(Name::Other(0), Location::caller(), || self.0.unpark(), |()| Act::Unparks(self.1));
-    }
-}
-
 impl<H: ModelHost> Host for Recorded<H> {
     type Word = Word<H>;
     type Lock<T: Send + 'static> = Lock<H, T>;
-    type Parker = Parker<H>;
+    type Parker = H::Parker;
     const UNWINDS_TO_END: bool = H::UNWINDS_TO_END;
 
     #[track_caller]

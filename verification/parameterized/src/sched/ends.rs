@@ -147,7 +147,7 @@ fn in_phase(phase: &Phase, so: impl FnOnce(Var, Var) -> Formula) -> Formula {
 /// If it is in the queue it waits for its turn, or has it; and the world is to stop for which it waits.
 fn is_stopper(s: Var) -> Formula {
     let waits = Places::of(&[ASKS, SLEEPS_IN_LINE, FIRST]);
-    let stops = and([among(s, Places::of(&[WAITS, HOLDS, SLEEPS, STOPPED])), STOPPING.of([])]);
+    let stops = and([among(s, STOPPERS), STOPPING.of([])]);
     or([not(IN_LINE.of([s])), among(s, waits), stops])
 }
 

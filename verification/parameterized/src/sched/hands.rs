@@ -1,6 +1,7 @@
 //! How a P is left: an M idles it, or hands it off, or its G is in a system call.
 
 use super::state::*;
+use super::steps::step;
 use crate::logic::{Formula, Update, and, not, or, same, some};
 use crate::system::Transition;
 
@@ -15,21 +16,15 @@ pub(super) fn steps(variant: &str, steps: &mut Vec<Transition>) {
 /// An M that idles its P, or hands one off.
 fn idles(variant: &str, steps: &mut Vec<Transition>) {
     let is = |name: &str| variant == name;
-    let mut step = |name, source, make: &dyn Fn(&mut Transition)| {
-        let mut t = Transition::new(name, source);
-        make(&mut t);
-        steps.push(t);
-    };
 
     let found_none = |t: &mut Transition, m, p| {
-        t.when(not(some("o", G, |o| PUTS.of([m, o]))));
-        t.when(not(ring_shows(p))).takes_lock(m).when(not(global_shows()));
+        t.sees_its_ring_empty(m, p).takes_lock(m).when(not(global_shows()));
         if !is("idles-in-a-stop") {
             t.when(not(STOPPING.of([])));
         }
     };
-    step("idles_spinning", "sched/find.rs: idle", &|t| {
-        let (m, p) = (t.for_each("m", M), t.for_each("p", P));
+    step(steps, "idles_spinning", "sched/find.rs: idle", |t, m| {
+        let p = t.for_each("p", P);
         t.from(m, SPIN).when(OWNS.of([m, p]));
         found_none(t, m, p);
         t.clear(OWNS, &[m, p]).set(IDLE, &[p]).goes(m, IDLED);
@@ -52,13 +47,13 @@ fn idles(variant: &str, steps: &mut Vec<Transition>) {
             }
         };
         let (recheck, counts) = (recheck && checks, counts && checks && !(hand && is("no-spinning-m")));
-        step(pick("is_called", "is_called_handing"), source, &|t| {
-            let (m, p) = (t.for_each("m", M), t.for_each("p", P));
+        step(steps, pick("is_called", "is_called_handing"), source, |t, m| {
+            let p = t.for_each("p", P);
             begin(t, m, p);
             t.when(NEED.of([])).set(LOCKS, &[m]).goes(m, if hand { HAND_SEES_NEED } else { SEES_NEED });
         });
-        step(pick("idles_beside_another", "settles_beside_another"), source, &|t| {
-            let (m, p) = (t.for_each("m", M), t.for_each("p", P));
+        step(steps, pick("idles_beside_another", "settles_beside_another"), source, |t, m| {
+            let p = t.for_each("p", P);
             begin(t, m, p);
             if recheck {
                 t.when(not(NEED.of([])));
@@ -68,8 +63,8 @@ fn idles(variant: &str, steps: &mut Vec<Transition>) {
             }
             t.clear(holds, &[m, p]).set(IDLE, &[p]).goes(m, if hand { OUT } else { REST });
         });
-        step(pick("rechecks", "rechecks_handing"), source, &|t| {
-            let (m, p) = (t.for_each("m", M), t.for_each("p", P));
+        step(steps, pick("rechecks", "rechecks_handing"), source, |t, m| {
+            let p = t.for_each("p", P);
             begin(t, m, p);
             t.when(not(NEED.of([])))
                 .when(not(some_idle()))
@@ -77,38 +72,38 @@ fn idles(variant: &str, steps: &mut Vec<Transition>) {
                 .goes(m, if hand { HAND_RECHECK } else { RECHECK });
         });
         let (rechecking, idling) = if hand { (HAND_RECHECK, HAND_IDLES) } else { (RECHECK, IDLES) };
-        step(pick("elects_itself", "elects_itself_handing"), "protocol/spinning.rs: must_recheck", &|t| {
-            let m = t.for_each("m", M);
+        step(steps, pick("elects_itself", "elects_itself_handing"), "protocol/spinning.rs: must_recheck", |t, m| {
             t.from(m, rechecking).when(none_counted()).drains(m);
             t.set(COUNTED, &[m]).clear(LOCKS, &[m]).goes(m, if hand { START } else { SPIN });
         });
-        step(pick("trusts_a_count", "trusts_a_count_handing"), "protocol/spinning.rs: must_recheck", &|t| {
-            let m = t.for_each("m", M);
+        step(steps, pick("trusts_a_count", "trusts_a_count_handing"), "protocol/spinning.rs: must_recheck", |t, m| {
             t.from(m, rechecking).when(not(none_counted())).goes(m, idling);
         });
-        step(pick("idles", "settles"), source, &|t| {
-            let (m, p) = (t.for_each("m", M), t.for_each("p", P));
+        step(steps, pick("idles", "settles"), source, |t, m| {
+            let p = t.for_each("p", P);
             t.from(m, idling).when(holds.of([m, p])).clear(LOCKS, &[m]);
             t.clear(holds, &[m, p]).set(IDLE, &[p]).goes(m, if hand { OUT } else { REST });
         });
-        step(pick("counts_called", "counts_called_handing"), "protocol/spinning.rs: become_spinning", &|t| {
-            let m = t.for_each("m", M);
+        step(steps, pick("counts_called", "counts_called_handing"), "protocol/spinning.rs: become_spinning", |t, m| {
             t.from(m, if hand { HAND_SEES_NEED } else { SEES_NEED }).drains(m).set(COUNTED, &[m]);
             t.goes(m, if hand { HAND_CALLED } else { CALLED });
         });
-        step(pick("clears_called", "clears_called_handing"), "protocol/spinning.rs: take_needspinning", &|t| {
-            let m = t.for_each("m", M);
-            t.from(m, if hand { HAND_CALLED } else { CALLED }).clear(LOCKS, &[m]);
-            t.assign(NEED, |_| Formula::Is(false)).goes(m, if hand { START } else { SPIN });
-        });
+        step(
+            steps,
+            pick("clears_called", "clears_called_handing"),
+            "protocol/spinning.rs: take_needspinning",
+            |t, m| {
+                t.from(m, if hand { HAND_CALLED } else { CALLED }).clear(LOCKS, &[m]);
+                t.assign(NEED, |_| Formula::Is(false)).goes(m, if hand { START } else { SPIN });
+            },
+        );
     }
     if is("handoff-ignores-the-call") || is("elects-outside-the-lock") {
-        step("trusts_before_the_lock", "protocol/handoff.rs: handoffp", &|t| {
-            let m = t.for_each("m", M);
+        step(steps, "trusts_before_the_lock", "protocol/handoff.rs: handoffp", |t, m| {
             t.from(m, HAND_OFF).when(or([not(none_counted()), some_idle()])).goes(m, HAND_TRUSTS);
         });
-        step("settles_on_trust", "sched/handoff.rs: settle", &|t| {
-            let (m, p) = (t.for_each("m", M), t.for_each("p", P));
+        step(steps, "settles_on_trust", "sched/handoff.rs: settle", |t, m| {
+            let p = t.for_each("p", P);
             t.from(m, HAND_TRUSTS).when(HANDS.of([m, p]));
             found_none(t, m, p);
             if is("elects-outside-the-lock") {
@@ -118,8 +113,7 @@ fn idles(variant: &str, steps: &mut Vec<Transition>) {
         });
     }
     for (name, is_locked) in [("sees_work_handing", false), ("has_work_handing", true)] {
-        step(name, "protocol/handoff.rs: handoffp", &|t| {
-            let m = t.for_each("m", M);
+        step(steps, name, "protocol/handoff.rs: handoffp", |t, m| {
             t.from(m, HAND_OFF);
             if is_locked {
                 t.takes_lock(m);
@@ -127,8 +121,7 @@ fn idles(variant: &str, steps: &mut Vec<Transition>) {
             t.goes(m, START_UNCOUNTED);
         });
     }
-    step("retires", "protocol/spinning.rs: retire", &|t| {
-        let m = t.for_each("m", M);
+    step(steps, "retires", "protocol/spinning.rs: retire", |t, m| {
         t.from(m, IDLED).drains(m).clear(COUNTED, &[m]).begins_scan(m);
         t.goes(m, SCAN_RETIRED);
     });
@@ -148,11 +141,10 @@ fn looks_too_early(variant: &str, steps: &mut Vec<Transition>) {
         }
     }
     if is("the-last-looks-by-its-decrement") {
-        let mut t = Transition::new("retires_not_last", "protocol/spinning.rs: retire");
-        let m = t.for_each("m", M);
-        t.from(m, IDLED).when(some("c", M, |c| and([not(same(c, m)), COUNTED.of([c])])));
-        t.drains(m).clear(COUNTED, &[m]).goes(m, REST);
-        steps.push(t);
+        step(steps, "retires_not_last", "protocol/spinning.rs: retire", |t, m| {
+            t.from(m, IDLED).when(some("c", M, |c| and([not(same(c, m)), COUNTED.of([c])])));
+            t.drains(m).clear(COUNTED, &[m]).goes(m, REST);
+        });
     }
     if is("looks-before-it-leaves") {
         // The scan comes first, while it is counted; a scan that ends leaves the count.
@@ -167,10 +159,9 @@ fn looks_too_early(variant: &str, steps: &mut Vec<Transition>) {
     }
     if is("only-the-last-looks") {
         // It reads the count before it leaves: an M that is not alone goes to sleep.
-        let mut t = Transition::new("leaves_the_look_to_others", "protocol/spinning.rs: retire");
-        let m = t.for_each("m", M);
-        t.from(m, IDLED).when(some("c", M, |c| and([not(same(c, m)), COUNTED.of([c])]))).goes(m, REST);
-        steps.push(t);
+        step(steps, "leaves_the_look_to_others", "protocol/spinning.rs: retire", |t, m| {
+            t.from(m, IDLED).when(some("c", M, |c| and([not(same(c, m)), COUNTED.of([c])]))).goes(m, REST);
+        });
     }
 }
 
@@ -178,42 +169,34 @@ fn looks_too_early(variant: &str, steps: &mut Vec<Transition>) {
 fn rests(variant: &str, steps: &mut Vec<Transition>) {
     let is = |name: &str| variant == name;
     let begins_with = |name: &str| variant.starts_with(name);
-    let mut step = |name, source, make: &dyn Fn(&mut Transition)| {
-        let mut t = Transition::new(name, source);
-        make(&mut t);
-        steps.push(t);
-    };
 
-    step("gets_p_for_work", "protocol/spinning.rs: retire", &|t| {
-        let (m, p) = (t.for_each("m", M), t.for_each("p", P));
-        t.from(m, SAW_WORK).takes_lock(m).when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]).goes(m, GOT_P);
+    step(steps, "gets_p_for_work", "protocol/spinning.rs: retire", |t, m| {
+        let p = t.for_each("p", P);
+        t.from(m, SAW_WORK).gets_idle(m, p, OWNS).goes(m, GOT_P);
     });
-    step("asks_for_work", "protocol/spinning.rs: retire", &|t| {
-        let m = t.for_each("m", M);
+    step(steps, "asks_for_work", "protocol/spinning.rs: retire", |t, m| {
         t.from(m, SAW_WORK).takes_lock(m).when(not(some_idle())).goes(m, REST);
         if !begins_with("retire-does-not-ask") {
             t.assign(NEED, |_| Formula::Is(true));
         }
     });
-    step("counts_itself", "protocol/spinning.rs: become_spinning", &|t| {
-        let m = t.for_each("m", M);
+    step(steps, "counts_itself", "protocol/spinning.rs: become_spinning", |t, m| {
         t.from(m, GOT_P).drains(m).set(COUNTED, &[m]).goes(m, CLEAR);
     });
-    step("sleeps", "sched/threads.rs: mput", &|t| {
-        let m = t.for_each("m", M);
+    step(steps, "sleeps", "sched/threads.rs: mput", |t, m| {
         t.from(m, REST).takes_lock(m);
         if !is("sleeps-on-a-request") {
             t.when(not(and([NEED.of([]), some_idle()])));
         }
         t.owes_nothing(m).goes(m, ASLEEP);
     });
-    step("is_called_resting", "sched/netpoll.rs: instead_of_sleep", &|t| {
-        let (m, p) = (t.for_each("m", M), t.for_each("p", P));
+    step(steps, "is_called_resting", "sched/netpoll.rs: instead_of_sleep", |t, m| {
+        let p = t.for_each("p", P);
         t.from(m, REST).takes_lock(m).when(NEED.of([])).when(IDLE.of([p]));
         t.clear(IDLE, &[p]).set(OWNS, &[m, p]).set(LOCKS, &[m]).goes(m, SEES_NEED);
     });
-    step("ends", "sched/sysmon.rs: end_old_ms", &|t| {
-        let (m, w) = (t.for_each("m", M), t.for_each("w", M));
+    step(steps, "ends", "sched/sysmon.rs: end_old_ms", |t, m| {
+        let w = t.for_each("w", M);
         t.from(m, OUT).takes_lock(m).from(w, ASLEEP).goes(w, NEW);
     });
 }
@@ -221,46 +204,36 @@ fn rests(variant: &str, steps: &mut Vec<Transition>) {
 /// System calls.
 fn calls(variant: &str, steps: &mut Vec<Transition>) {
     let is = |name: &str| variant == name;
-    let mut step = |name, source, make: &dyn Fn(&mut Transition)| {
-        let mut t = Transition::new(name, source);
-        make(&mut t);
-        steps.push(t);
-    };
 
-    step("enters_blocking", "protocol/syscall.rs: entersyscallblock", &|t| {
-        let (m, p) = (t.for_each("m", M), t.for_each("p", P));
-        t.from(m, RUN).when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HANDS, &[m, p]).goes(m, HAND_OFF);
+    step(steps, "enters_blocking", "protocol/syscall.rs: entersyscallblock", |t, m| {
+        let p = t.for_each("p", P);
+        t.from(m, RUN).passes_on(m, p, m).goes(m, HAND_OFF);
     });
-    step("enters", "protocol/syscall.rs: entersyscall", &|t| {
-        let m = t.for_each("m", M);
+    step(steps, "enters", "protocol/syscall.rs: entersyscall", |t, m| {
         t.from(m, RUN).goes(m, SYSCALL);
     });
-    step("exits_kept", "protocol/syscall.rs: exitsyscall", &|t| {
-        let m = t.for_each("m", M);
+    step(steps, "exits_kept", "protocol/syscall.rs: exitsyscall", |t, m| {
         t.from(m, SYSCALL).goes(m, RUN);
     });
-    step("retakes", "sched/sysmon.rs: look_at", &|t| {
-        let (m, w, p) = (t.for_each("m", M), t.for_each("w", M), t.for_each("p", P));
-        t.from(m, OUT).from(w, SYSCALL).when(OWNS.of([w, p])).drains(m);
-        t.clear(OWNS, &[w, p]).set(HANDS, &[m, p]).goes(w, OUT).goes(m, HAND_OFF);
+    step(steps, "retakes", "sched/sysmon.rs: look_at", |t, m| {
+        let (w, p) = (t.for_each("w", M), t.for_each("p", P));
+        t.from(m, OUT).takes_from_a_call(m, w, p, HANDS).goes(w, OUT).goes(m, HAND_OFF);
     });
-    step("takes_back", "protocol/syscall.rs: exitsyscall", &|t| {
-        let (m, w, p) = (t.for_each("m", M), t.for_each("w", M), t.for_each("p", P));
-        t.from(m, OUT).from(w, SYSCALL).when(OWNS.of([w, p])).drains(m);
-        t.clear(OWNS, &[w, p]).set(OWNS, &[m, p]).goes(w, OUT).goes(m, RUN);
+    step(steps, "takes_back", "protocol/syscall.rs: exitsyscall", |t, m| {
+        let (w, p) = (t.for_each("w", M), t.for_each("p", P));
+        t.from(m, OUT).takes_from_a_call(m, w, p, OWNS).goes(w, OUT).goes(m, RUN);
     });
-    step("exits_to_idle_p", "sched/syscall.rs: pidleget_or_queue", &|t| {
-        let (m, p) = (t.for_each("m", M), t.for_each("p", P));
-        t.from(m, OUT).takes_lock(m).when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]).goes(m, RUN);
+    step(steps, "exits_to_idle_p", "sched/syscall.rs: pidleget_or_queue", |t, m| {
+        let p = t.for_each("p", P);
+        t.from(m, OUT).gets_idle(m, p, OWNS).goes(m, RUN);
     });
     if is("queues-outside-the-lock") {
-        step("sees_no_idle_p", "sched/syscall.rs: pidleget_or_queue", &|t| {
-            let m = t.for_each("m", M);
+        step(steps, "sees_no_idle_p", "sched/syscall.rs: pidleget_or_queue", |t, m| {
             t.from(m, OUT).takes_lock(m).when(not(some_idle())).goes(m, SAW_NO_P);
         });
     }
-    step("exits_and_queues", "sched/syscall.rs: pidleget_or_queue", &|t| {
-        let (m, g) = (t.for_each("m", M), t.for_each("g", G));
+    step(steps, "exits_and_queues", "sched/syscall.rs: pidleget_or_queue", |t, m| {
+        let g = t.for_each("g", G);
         if is("queues-outside-the-lock") {
             t.from(m, SAW_NO_P).takes_lock(m);
         } else {

@@ -3,7 +3,7 @@
 
 pub mod ends;
 mod hands;
-mod poller;
+pub mod poller;
 pub mod progress;
 mod queued;
 mod resizes;
@@ -250,10 +250,7 @@ fn while_the_world_runs() -> Vec<Conjunct> {
             "while a P is being idled the global queue is empty",
             all("m", M, |m| {
                 all("g", G, |g| {
-                    implies(
-                        among(m, Places::of(&[RECHECK, IDLES, HAND_RECHECK, HAND_IDLES])),
-                        and([not(GLOBAL.of([g])), all("w", M, |w| not(PUTS_GLOBAL.of([w, g])))]),
-                    )
+                    implies(among(m, IDLING), and([not(GLOBAL.of([g])), all("w", M, |w| not(PUTS_GLOBAL.of([w, g])))]))
                 })
             }),
         ),
@@ -276,9 +273,7 @@ fn while_the_world_runs() -> Vec<Conjunct> {
         conjunct(
             "being_idled_nobody_asked",
             "while a P is being idled, no spinning M is asked for",
-            all("m", M, |m| {
-                implies(among(m, Places::of(&[RECHECK, IDLES, HAND_RECHECK, HAND_IDLES])), not(NEED.of([])))
-            }),
+            all("m", M, |m| implies(among(m, IDLING), not(NEED.of([])))),
         ),
         conjunct(
             "refused_puts_alone",

@@ -59,6 +59,21 @@ impl Transition {
         self.when(RING.of([g, p])).clear(RING, &[g, p]).set(UNQUEUED, &[g])
     }
 
+    /// `m` puts this G, which it has in hand, into its ring.
+    pub fn puts_from_hand(&mut self, m: Var, g: Var) -> &mut Self {
+        self.when(SPILLS.of([m, g])).clear(SPILLS, &[m, g]).set(PUTS, &[m, g])
+    }
+
+    /// The same; and has none left.
+    pub fn puts_the_last_in_hand(&mut self, m: Var, g: Var) -> &mut Self {
+        self.puts_from_hand(m, g).when(has_none_in_hand(m))
+    }
+
+    /// There is nothing in its ring, and nothing on its way there.
+    pub fn sees_its_ring_empty(&mut self, m: Var, p: Var) -> &mut Self {
+        self.when(not(some("o", G, |o| PUTS.of([m, o])))).when(not(ring_shows(p)))
+    }
+
     /// `m` puts the Gs that it has in hand into the global queue, and `g`, which it has too, or which is new.
     pub fn puts_spilled(&mut self, m: Var, g: Var) -> &mut Self {
         self.when(or([UNQUEUED.of([g]), SPILLS.of([m, g])])).clear(UNQUEUED, &[g]).set(PUTS_GLOBAL, &[m, g]);

@@ -1,8 +1,9 @@
 //! More Ps or fewer, in a stopped world.
 
 use super::state::*;
-use super::stops::{has, of_mp, step};
-use crate::logic::{all, and, implies, not};
+use super::steps::step;
+use super::stops::{has, of_mp};
+use crate::logic::{Formula, all, and, implies, not};
 use crate::system::{Conjunct, Transition};
 
 /// In a stopped world there may be more Ps, or fewer.
@@ -28,6 +29,10 @@ pub(super) fn steps(variant: &str, steps: &mut Vec<Transition>) {
     });
 }
 
+fn has_no_g() -> Formula {
+    all("p", P, |p| implies(SPARE.of([p]), not(ring_shows(p))))
+}
+
 /// What is true of a P that is none of those that there are.
 pub(super) fn invariant() -> Vec<Conjunct> {
     let conjunct = Conjunct::new;
@@ -37,20 +42,11 @@ pub(super) fn invariant() -> Vec<Conjunct> {
             "a P that is none of those that there are is nowhere else",
             of_mp(|m, p| implies(SPARE.of([p]), and([not(IDLE.of([p])), not(HELD.of([p])), not(has(m, p))]))),
         ),
-        conjunct(
-            "spare_ring_is_empty",
-            "and its ring is empty",
-            all("p", P, |p| implies(SPARE.of([p]), not(ring_shows(p)))),
-        ),
+        conjunct("spare_ring_is_empty", "and its ring is empty", has_no_g()),
     ]
 }
 
 /// What is wanted of it.
 pub(super) fn safety() -> Conjunct {
-    let conjunct = Conjunct::new;
-    conjunct(
-        "a_p_that_ends_has_no_g",
-        "the ring of a P that a resize has ended is empty",
-        all("p", P, |p| implies(SPARE.of([p]), not(ring_shows(p)))),
-    )
+    Conjunct::new("a_p_that_ends_has_no_g", "the ring of a P that a resize has ended is empty", has_no_g())
 }

@@ -1,7 +1,7 @@
 //! The state of the scheduler: where each thread is, and what it holds.
 
-use crate::logic::{Formula, Places, Sort, Var, all, among, and, at, not, or, same, some};
-use crate::system::{Transition, places, relations};
+use crate::logic::{Formula, Places, Sort, Var, all, among, and, at, not, or, some};
+use crate::system::{places, relations};
 
 /// Threads: Ms, and those of the embedder that submit, or stop the world.
 pub const M: Sort = Sort("M");
@@ -295,6 +295,12 @@ pub const SLEEPERS: Places = Places::of(&[NEW, ASLEEP, SLEEPS_IN_LINE, SLEEPS, S
 pub const REFUSED: Places = Places::of(&[REFUSED_DRAIN, REFUSED_LOWER, REFUSED_ASK]);
 /// Where it scans.
 pub const SCANNING: Places = Places::of(&[SCAN_FOUND, SCAN_RETIRED]);
+/// Where it may do anything: it runs a G, or is out.
+pub const OUTSIDE: Places = Places::of(&[RUN, OUT]);
+/// Where it is about to idle a P. Under the lock.
+pub const IDLING: Places = Places::of(&[RECHECK, IDLES, HAND_RECHECK, HAND_IDLES]);
+/// Where a stopper has said that the world is to stop, and has not started it.
+pub const STOPPERS: Places = Places::of(&[WAITS, HOLDS, SLEEPS, STOPPED]);
 /// Where it searches, with a P.
 pub const SEARCHING: Places = Places::of(&[SEARCH, SPIN]);
 
@@ -311,6 +317,11 @@ pub fn lock_is_free() -> Formula {
 /// A P is on the idle list.
 pub fn some_idle() -> Formula {
     some("i", P, |i| IDLE.of([i]))
+}
+
+/// It has no G in hand.
+pub fn has_none_in_hand(m: Var) -> Formula {
+    all("h", G, |h| not(SPILLS.of([m, h])))
 }
 
 /// The global queue shows a G.
@@ -357,36 +368,4 @@ pub fn will_be_called() -> Formula {
 /// A P is being idled.
 pub fn some_being_idled() -> Formula {
     some("i", M, |i| among(i, Places::of(&[IDLES, HAND_IDLES])))
-}
-
-/// What the steps have in common.
-impl Transition {
-    /// Only if the lock is free. To take it drains `m`'s store buffer, and shows what those before did under it.
-    pub fn takes_lock(&mut self, m: Var) -> &mut Self {
-        self.when(lock_is_free());
-        self.drains(m);
-        self.assign(GLOBAL, |x| or([GLOBAL.of([x[0]]), some("w", M, |w| PUTS_GLOBAL.of([w, x[0]]))]));
-        self.assign(PUTS_GLOBAL, |_| Formula::Is(false))
-    }
-
-    /// `m`'s stores become visible.
-    pub fn drains(&mut self, m: Var) -> &mut Self {
-        self.assign(RING, |x| or([RING.of([x[0], x[1]]), and([PUTS.of([m, x[0]]), OWNS.of([m, x[1]])])]));
-        self.assign(PUTS, |x| and([PUTS.of([x[0], x[1]]), not(and([same(x[0], m), has_p(m)]))]));
-        self.assign(GLOBAL, |x| or([GLOBAL.of([x[0]]), PUTS_GLOBAL.of([m, x[0]])]));
-        self.clear_all(PUTS_GLOBAL, &[m]);
-        self.assign(NEED, |_| and([NEED.of([]), not(CLEARS.of([m]))]));
-        self.clear(CLEARS, &[m])
-    }
-
-    /// `m` goes on to run its G, or is out.
-    pub(super) fn goes_home(&mut self, m: Var) -> &mut Self {
-        self.goes_if(m, has_p(m), RUN, OUT)
-    }
-
-    /// `m` begins a scan.
-    pub fn begins_scan(&mut self, m: Var) -> &mut Self {
-        self.clear(SAW_GLOBAL, &[m]);
-        self.clear_all(SAW_RING, &[m])
-    }
 }

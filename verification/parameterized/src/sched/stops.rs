@@ -5,6 +5,7 @@
 
 use super::resizes;
 use super::state::*;
+use super::steps::step;
 use crate::logic::{Formula, Places, Var, all, among, and, at, implies, not, or, same, some};
 use crate::system::{Conjunct, Transition, at_most_one};
 
@@ -69,32 +70,17 @@ impl Transition {
 }
 
 /// The steps of a stop, with one of them wrong if `variant` names it.
-pub(super) fn steps(variant: &str) -> Vec<Transition> {
-    let mut steps = Vec::new();
-    in_line(variant, &mut steps);
-    stops(variant, &mut steps);
-    meanwhile(variant, &mut steps);
-    resizes::steps(variant, &mut steps);
-    steps
-}
-
-/// Adds a step of a thread `m`.
-pub(super) fn step(
-    steps: &mut Vec<Transition>,
-    name: &'static str,
-    source: &'static str,
-    make: impl FnOnce(&mut Transition, Var),
-) {
-    let mut t = Transition::new(name, source);
-    let m = t.for_each("m", M);
-    make(&mut t, m);
-    steps.push(t);
+pub fn steps(variant: &str, steps: &mut Vec<Transition>) {
+    in_line(variant, steps);
+    stops(variant, steps);
+    meanwhile(variant, steps);
+    resizes::steps(variant, steps);
 }
 
 /// A stopper, until it is its turn.
 fn in_line(variant: &str, steps: &mut Vec<Transition>) {
     step(steps, "queues_up", "protocol/stw/mod.rs: queue_up", |t, m| {
-        t.from_any(m, Places::of(&[OUT, RUN])).joins_the_line(m).goes(m, ASKS);
+        t.from_any(m, OUTSIDE).joins_the_line(m).goes(m, ASKS);
     });
     if variant == "pushes" {
         step(steps, "pushes_in", "protocol/stw/mod.rs: queue_up", |t, m| {
@@ -107,7 +93,7 @@ fn in_line(variant: &str, steps: &mut Vec<Transition>) {
     // As if another thread handed it off meanwhile.
     step(steps, "hands_its_p_on", "sched/stw.rs: queue_up", |t, m| {
         let (h, p) = (t.for_each("h", M), t.for_each("p", P));
-        t.from(m, ASKS).from(h, OUT).when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HANDS, &[h, p]).goes(h, HAND_OFF);
+        t.from(m, ASKS).from(h, OUT).passes_on(m, p, h).goes(h, HAND_OFF);
     });
     step(steps, "is_not_first", "protocol/stw/mod.rs: is_first", |t, m| {
         t.from(m, ASKS).when(not(is_first(m))).owes_nothing(m).goes(m, SLEEPS_IN_LINE);
@@ -141,8 +127,7 @@ fn stops(variant: &str, steps: &mut Vec<Transition>) {
     });
     step(steps, "takes_from_a_call", "sched/stw.rs: take_from_syscalls", |t, m| {
         let (w, p) = (t.for_each("w", M), t.for_each("p", P));
-        t.from(m, WAITS).from(w, SYSCALL).when(OWNS.of([w, p])).drains(m);
-        t.clear(OWNS, &[w, p]).set(HANDS, &[m, p]).goes(w, OUT).goes(m, HOLDS);
+        t.from(m, WAITS).takes_from_a_call(m, w, p, HANDS).goes(w, OUT).goes(m, HOLDS);
     });
     step(steps, "holds_it", "sched/central.rs: releasep", |t, m| {
         let p = t.for_each("p", P);
@@ -220,7 +205,7 @@ fn meanwhile(variant: &str, steps: &mut Vec<Transition>) {
     });
     step(steps, "gives_its_p", "protocol/syscall.rs: entersyscall", |t, m| {
         let p = t.for_each("p", P);
-        t.from(m, SYSCALL).when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HANDS, &[m, p]).goes(m, HAND_OFF);
+        t.from(m, SYSCALL).passes_on(m, p, m).goes(m, HAND_OFF);
     });
     if variant == "stopped-with-a-p-in-hand" {
         step(steps, "waits_for_the_start", "sched/threads.rs: startm", |t, m| {
@@ -254,10 +239,7 @@ pub(super) fn invariant() -> Vec<Conjunct> {
         conjunct(
             "none_is_idled_in_a_stop",
             "nor is one being idled",
-            all("m", M, |m| {
-                let idles = among(m, Places::of(&[RECHECK, IDLES, HAND_RECHECK, HAND_IDLES]));
-                implies(idles, not(STOPPING.of([])))
-            }),
+            all("m", M, |m| implies(among(m, IDLING), not(STOPPING.of([])))),
         ),
         conjunct(
             "gives_up_in_a_stop",
@@ -272,7 +254,7 @@ pub(super) fn invariant() -> Vec<Conjunct> {
         conjunct(
             "stoppers_stop",
             "from when a stopper has said so until it starts the world, it is to stop",
-            all("s", M, |s| implies(among(s, Places::of(&[WAITS, HOLDS, SLEEPS, STOPPED])), STOPPING.of([]))),
+            all("s", M, |s| implies(among(s, STOPPERS), STOPPING.of([]))),
         ),
         conjunct(
             "one_starts_it",

@@ -178,14 +178,12 @@ fn injectglist() -> String {
         tell("unlock");
         return "rests".to_owned();
     }
-    match ask(READY, &["nothing", "one G", "more"]) {
-        0 => tell("unlock"),
-        1 => {
-            tell("unlock");
-            tell("puts the one into the ring of the P");
-        }
+    let ready = ask(READY, &["nothing", "one G", "more"]);
+    tell("unlock");
+    match ready {
+        0 => (),
+        1 => tell("puts the one into the ring of the P"),
         _ => {
-            tell("unlock");
             loop {
                 answered(PUTS, "");
                 if !whether("one more is in hand") {

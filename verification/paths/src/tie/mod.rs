@@ -21,7 +21,7 @@ use spinpark_parameterized::obligations::{self, Obligation};
 use spinpark_parameterized::solver::Solver;
 use spinpark_parameterized::system::{System, Transition};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 /// What a step of the source is in the drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,9 +142,10 @@ pub fn tie(drawing: &Drawing, variant: &str) -> Tied {
 
 /// The states that executions of the drawing itself meet.
 fn met_in_the_right_one(drawing: &Drawing) -> &'static Met {
-    static MET: [OnceLock<Met>; 3] = [const { OnceLock::new() }; 3];
+    static MET: LazyLock<Vec<Met>> =
+        LazyLock::new(|| DRAWINGS.iter().map(|right| Met::of(right, &(right.system)(""))).collect());
     let at = DRAWINGS.iter().position(|right| right.name == drawing.name).expect("it is a variant of one");
-    MET[at].get_or_init(|| Met::of(DRAWINGS[at], &(DRAWINGS[at].system)("")))
+    &MET[at]
 }
 
 fn tie_where(drawing: &Drawing, system: &System, met: &Met) -> Tied {

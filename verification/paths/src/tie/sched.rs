@@ -262,20 +262,18 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         "finds nothing of its own" => _ = t.clear_all(YIELDED, &[m]),
         "takes the lock, and finds nothing for its own P" => finds_nothing(t, context, true),
         "takes the lock, and finds nothing for the P" => finds_nothing(t, context, false),
-        act if act.starts_with("idles ") => {
+        act if ["idles ", "hands its own P in", "hands the P in"].iter().any(|begin| act.starts_with(begin)) => {
             let (holds, p) = (if act.contains("own") { OWNS } else { HANDS }, the(t, "p", P));
-            t.when(holds.of([m, p])).clear(holds, &[m, p]).set(IDLE, &[p]);
-            stops::refused(act, t, m);
+            let is_idled = act.starts_with("idles ");
+            t.when(holds.of([m, p])).clear(holds, &[m, p]).set(if is_idled { IDLE } else { HELD }, &[p]);
+            refused(act, t, m);
+            if !is_idled {
+                stops::are_held(edge, t);
+            }
         }
         "takes the lock, and the world is to stop" => stops::sees_the_stop(t, context),
         "what is there for the P, under the lock?" if is("a stop") => stops::sees_the_stop(t, context),
         "the world is to stop" => _ = t.when(either(STOPPING.of([]))),
-        act if act.starts_with("hands its own P in") || act.starts_with("hands the P in") => {
-            let (holds, p) = (if act.contains("own") { OWNS } else { HANDS }, the(t, "p", P));
-            t.when(holds.of([m, p])).clear(holds, &[m, p]).set(HELD, &[p]);
-            stops::refused(act, t, m);
-            stops::are_held(edge, t);
-        }
         // One that has a P has not handed the last one in.
         "unparks it" if context.place == RUN => return Reading::Elsewhere(Places::of(&[RUN])),
         "notes that the first in the line is to be woken" | "unparks it" => return stops::read(edge, t, context),
@@ -393,4 +391,13 @@ fn finds_nothing(t: &mut Transition, context: &mut Context, is_own: bool) {
     }
     t.set(LOCKS, &[m]);
     context.is_locked = true;
+}
+
+/// No M was available, for a P that one that is counted had, or one that is not.
+fn refused(act: &str, t: &mut Transition, m: Var) {
+    if act.ends_with("of one that is counted") {
+        t.when(COUNTED.of([m]));
+    } else if act.ends_with("of one that is not") {
+        t.when(not(COUNTED.of([m])));
+    }
 }

@@ -30,7 +30,7 @@ pub(super) struct Explained {
 pub(super) struct Search<'a> {
     drawing: &'a Drawing,
     system: &'a System,
-    samples: Vec<(Finite<'a>, Vec<State>)>,
+    samples: Vec<(Finite<'a>, &'a [State])>,
 }
 
 /// States that executions of a drawing meet, in each of its small universes.
@@ -54,10 +54,10 @@ impl Met {
 const LONGEST: usize = 6;
 
 impl<'a> Search<'a> {
-    /// Looks at states that are met in executions of `met_in`.
-    pub(super) fn new(drawing: &'a Drawing, system: &'a System, met_in: &Met) -> Self {
-        let samples = drawing.sizes.iter().zip(&met_in.0);
-        let samples = samples.map(|(sizes, states)| (Finite::new(system, sizes), states.clone())).collect();
+    /// Looks at these states.
+    pub(super) fn new(drawing: &'a Drawing, system: &'a System, met: &'a Met) -> Self {
+        let samples = drawing.sizes.iter().zip(&met.0);
+        let samples = samples.map(|(sizes, states)| (Finite::new(system, sizes), &states[..])).collect();
         Search { drawing, system, samples }
     }
 

@@ -27,14 +27,14 @@ pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Re
         "unlock" => context.is_locked = false,
         "puts the one into the ring of the P" => {
             let g = the(t, "g", G);
-            t.puts_the_only_one(m, g);
+            t.puts_the_last_in_hand(m, g).set(YIELDED, &[m, g]);
         }
         "puts one of them into the ring of the P" => {
             let g = the(t, "g", G);
             t.puts_from_hand(m, g);
         }
         "one more is in hand" => {
-            let none = all("h", G, |h| not(SPILLS.of([m, h])));
+            let none = has_none_in_hand(m);
             t.when(if is("no") { none } else { not(none) });
         }
         "puts one of them into its own queues" => {
@@ -48,7 +48,7 @@ pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Re
         }
         "puts it into its own queues, and runs it next" => {
             let (p, g) = (the(t, "p", P), the(t, "g", G));
-            t.when(OWNS.of([m, p])).is_alone(m, p);
+            t.when(OWNS.of([m, p])).sees_its_ring_empty(m, p);
             t.queues(g).set(PUTS, &[m, g]).clear_all(YIELDED, &[m]).set(YIELDED, &[m, g]);
         }
         "runs the first" => _ = t.has_yielded_none(m),

@@ -93,15 +93,7 @@ pub(super) fn are_held(edge: &Edge, t: &mut Transition) {
     t.when(if is_last { all_held() } else { not(all_held()) });
 }
 
-/// No M was available, for a P that one that is counted had, or one that is not.
-pub(super) fn refused(act: &str, t: &mut Transition, m: Var) {
-    if act.ends_with("of one that is counted") {
-        t.when(COUNTED.of([m]));
-    } else if act.ends_with("of one that is not") {
-        t.when(not(COUNTED.of([m])));
-    }
-}
-
+/// Under the lock, of an M that searches, or of a P that is handed off.
 pub(super) fn sees_the_stop(t: &mut Transition, context: &mut Context) {
     let m = context.m;
     t.takes_lock(m).when(STOPPING.of([])).set(LOCKS, &[m]);

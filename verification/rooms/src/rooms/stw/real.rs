@@ -86,10 +86,15 @@ impl<H: RoomHost> Call<'_, H> {
         self.on().ps[p.id().index()].write(|()| ());
     }
 
+    /// The thread that sleeps there.
+    fn sleeper(&self, parker: &Arc<H::Parker>) -> usize {
+        let thread = self.on().parkers.iter().position(|other| Arc::ptr_eq(other, parker));
+        thread.expect("it is one of them")
+    }
+
     fn wakes(&self, parker: Option<Arc<H::Parker>>) {
         if let Some(parker) = parker {
-            let sleeper = self.on().parkers.iter().position(|other| Arc::ptr_eq(other, &parker));
-            self.says(Was::Wakes(sleeper.expect("it is one of them")));
+            self.says(Was::Wakes(self.sleeper(&parker)));
             parker.unpark();
         }
     }
@@ -150,8 +155,7 @@ impl<H: RoomHost> Call<'_, H> {
     /// Under the lock.
     fn leaves_line(&self, c: &mut Central<H>) {
         let next = c.world.leave_line();
-        let is_next = |parker: &Arc<H::Parker>| self.on().parkers.iter().position(|other| Arc::ptr_eq(other, parker));
-        self.says(Was::Next(next.as_ref().and_then(is_next)));
+        self.says(Was::Next(next.as_ref().map(|next| self.sleeper(next))));
         next.into_iter().for_each(|next| next.unpark());
     }
 
