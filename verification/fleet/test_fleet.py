@@ -161,7 +161,7 @@ class AWorkerIsLost(unittest.TestCase):
 
 def fleet_model():
     """One that takes a second or two on rc11, so that there is something to divide."""
-    return "sched::two_protocols_lose_nothing::two_stoppers"
+    return "deadlock::never_told_without_reason::another_is_in_a_system_call"
 
 
 @unittest.skipIf(missing(), missing() or "")

@@ -253,7 +253,7 @@ fn play(graph: Graph, config: &Config, mode: Mode, body: &Body) -> (Run, Option<
     let mut run = machine::run(graph, config.limits(), mode, Box::new(main));
     let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let (End::Complete, Some(at_end)) = (&run.end, &config.at_end) {
-        match at_end() {
+        match machine::with_last_values(&mut run.graph, || at_end()) {
             Ok(ended) => outcome = ended.or(outcome),
             Err(what) => run.end = End::Failed(Failure { why: Why::Panic(what), thread: 0 }),
         }

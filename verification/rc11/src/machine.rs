@@ -7,6 +7,7 @@
 mod answers;
 mod calls;
 mod drain;
+mod ended;
 mod frame;
 mod late;
 mod memory;
@@ -54,6 +55,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::Location;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+pub(crate) use self::ended::with_last_values;
 pub(crate) use self::frame::{Frame, wipe, wipe_if_tracked};
 pub(crate) use self::late::{all_are_joined, bind, late_number};
 pub use self::moment::Moment;
@@ -143,6 +145,8 @@ struct Machine {
     seen: Seen,
     /// The file and the line of the last panic.
     panicked: Option<String>,
+    /// All threads have come to their end: the graph, while it is asked how it ended.
+    ended: Option<Graph>,
 }
 
 /// A location, the thread that made it, after how many of its events, and where in the source.
@@ -289,8 +293,12 @@ impl Machine {
 
     /// Answers what the current thread asks. `None`: not now.
     fn answer(&mut self, ask: &Ask, at: &'static Location<'static>, are_pointers: bool) -> Option<Result<u64, Over>> {
+        let must_know = MUST_KNOW.take();
+        if let Some(last) = self.last_value(ask) {
+            return Some(Ok(last));
+        }
         self.must_be_on();
-        if let Some((maker, told)) = MUST_KNOW.take() {
+        if let Some((maker, told)) = must_know {
             let me = self.current;
             self.slots[usize::from(me)].must_know = (maker != me).then_some((maker, told));
         }

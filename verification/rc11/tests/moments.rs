@@ -59,3 +59,41 @@ fn how_an_execution_ended_may_be_said_at_its_end() {
     assert!(report.tally.outcomes.keys().eq(["at the end"]), "{:?}", report.tally.outcomes);
     assert_eq!(*asked.lock().unwrap(), 1);
 }
+
+#[test]
+fn at_its_end_every_word_holds_what_was_written_last() {
+    struct Shared {
+        word: Word,
+        lock: Lock<Vec<u64>>,
+    }
+    let shared: Arc<Mutex<Option<Arc<Shared>>>> = Arc::default();
+    let made = Arc::clone(&shared);
+    let body = move || {
+        let shared = Arc::new(Shared { word: Word::new(1), lock: Lock::new(vec![]) });
+        *made.lock().unwrap() = Some(Arc::clone(&shared));
+        let (one, other) = (Arc::clone(&shared), Arc::clone(&shared));
+        let threads = [
+            fork("one", move || {
+                one.word.store(2, Relaxed);
+                one.lock.with(|list| list.push(2));
+            }),
+            fork("other", move || {
+                other.word.store(3, Relaxed);
+                other.lock.with(|list| list.push(3));
+            }),
+        ];
+        threads.into_iter().for_each(|thread| _ = thread.join());
+        String::new()
+    };
+    let at_end = move || {
+        let shared = shared.lock().unwrap().take().unwrap();
+        assert_eq!(shared.word.swap(4, Relaxed), shared.word.load(Relaxed)); // nothing is written any more
+        let list = shared.lock.with(|list| list.clone());
+        Ok(Some(format!("{}, {list:?}", shared.word.load(Relaxed))))
+    };
+    let config = Config { at_end: Some(Arc::new(at_end)), ..Config::default() };
+    let report = explore(&config, body, |_| ());
+    assert!(report.is_proof());
+    let all = ["2, [2, 3]", "2, [3, 2]", "3, [2, 3]", "3, [3, 2]"];
+    assert!(report.tally.outcomes.keys().eq(all), "{:?}", report.tally.outcomes);
+}

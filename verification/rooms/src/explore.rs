@@ -108,15 +108,17 @@ pub struct Swept {
     pub may_reach: MayReach,
     /// Why the first that fails does.
     pub failure: Option<String>,
+    /// Which one that is.
+    pub fails: Option<usize>,
     /// How many programs fail.
     pub failed: usize,
 }
 
 /// Explores each of the programs number `n` of the room; up to the first that fails, or all of them.
-pub fn sweep<R: Room>(n: usize, goes_on: bool, only: &dyn Fn(&Program<R>) -> bool) -> Swept {
+pub fn sweep<R: Room>(n: usize, goes_on: bool, only: &dyn Fn(usize, &Program<R>) -> bool) -> Swept {
     take_reached();
     let mut swept = Swept::default();
-    for (nth, program) in programs::<R>(n).iter().enumerate().filter(|(_, program)| only(program)) {
+    for (nth, program) in programs::<R>(n).iter().enumerate().filter(|(nth, program)| only(*nth, program)) {
         PROGRAM.set(((n as u64) << 32) + nth as u64 + 1);
         let report = explore(program, None, None);
         swept.programs += 1;
@@ -126,6 +128,7 @@ pub fn sweep<R: Room>(n: usize, goes_on: bool, only: &dyn Fn(&Program<R>) -> boo
         }
         if let Some(found) = &report.failure {
             swept.failed += 1;
+            swept.fails.get_or_insert(nth);
             let why = sentence(found);
             swept.failure.get_or_insert(format!("{why}\n(program {nth}, execution {})", report.tally.executions));
             if !goes_on {
@@ -148,8 +151,12 @@ pub struct Declared {
     pub programs: fn(usize) -> usize,
     /// How many focuses it has.
     pub focuses: fn() -> usize,
+    /// How many more it has that are larger.
+    pub larger: fn() -> usize,
     /// Explores the programs number `n`; goes on after one that fails; only those whose text contains this.
     pub sweep: fn(usize, bool, &str) -> Swept,
+    /// Explores one of the programs number `n`.
+    pub sweep_one: fn(usize, usize) -> Swept,
     /// Plays so many executions, drawn at random, of the program that these numbers choose. Why it fails.
     pub sample: fn(&Chosen, u64) -> Option<String>,
     /// [`cores::run_some`] of so many programs of each shape, against the room's source.
@@ -164,7 +171,9 @@ impl Declared {
             source: R::SOURCE,
             programs: |n| programs::<R>(n).len(),
             focuses: || R::focuses().len(),
-            sweep: |n, goes_on, text| sweep::<R>(n, goes_on, &|program| program.to_string().contains(text)),
+            larger: || R::larger().len(),
+            sweep: |n, goes_on, text| sweep::<R>(n, goes_on, &|_, program| program.to_string().contains(text)),
+            sweep_one: |n, nth| sweep::<R>(n, false, &|other, _| other == nth),
             sample: |chosen, executions| {
                 let program = Arc::new(crate::program::chosen::<R>(chosen)?);
                 explore(&program, Some(executions), Some(1)).failure.map(|found| sentence(&found))

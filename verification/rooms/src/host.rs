@@ -22,6 +22,8 @@ pub trait RoomHost: Host {
     fn me() -> usize;
     /// Does the calling thread hold a lock?
     fn holds_a_lock() -> bool;
+    /// So many threads are refused from now on, where that can be had.
+    fn refuse_spawns(_: u64) {}
     /// Starts a thread of the execution, which may be left asleep.
     fn start(body: impl FnOnce() + Send + 'static);
 }
@@ -144,6 +146,9 @@ impl RoomHost for Rc11 {
     }
     fn holds_a_lock() -> bool {
         rc11::engine::holds_a_lock()
+    }
+    fn refuse_spawns(n: u64) {
+        rc11::engine::refuse_spawns(n);
     }
     #[track_caller]
     fn start(body: impl FnOnce() + Send + 'static) {

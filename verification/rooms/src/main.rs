@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 const USAGE: &str = "usage: rooms [--all] [--only TEXT] [--record FILE] ROOM|all [SHAPE…]\n\
-    ROOM is one of the names below; SHAPE one of 1x1 1x2 1x3 2x1 1,1,1 2x2 2,1,1, or focus-1 …\n\
+    ROOM is one of the names below; SHAPE one of 1x1 1x2 1x3 2x1 1,1,1 2x2 2,1,1, or focus-1 …: those of sched that\n\
+    take minutes are played only if they are named\n\
     --all goes on after a program that fails; --only takes the programs whose text contains TEXT;\n\
     --record writes what may come of the programs into a file, which keeps its lines of other rooms and shapes";
 
@@ -24,8 +25,12 @@ fn main() -> ExitCode {
     }
     let Some((room, shapes)) = names.split_first() else { return usage() };
     let rooms: Vec<&Declared> = ROOMS.iter().filter(|declared| room == "all" || declared.name == room).collect();
-    let of = |room: &Declared| (0..LADDER.len() + (room.focuses)()).collect::<Vec<_>>();
-    let has = |n: usize| shapes.is_empty() || shapes.contains(&shape_name(n).replace(' ', "-"));
+    let of = |room: &Declared| (0..LADDER.len() + (room.focuses)() + (room.larger)()).collect::<Vec<_>>();
+    let is_named = |n: usize| shapes.contains(&shape_name(n).replace(' ', "-"));
+    let has = |room: &Declared, n: usize| match shapes {
+        [] => n < LADDER.len() + (room.focuses)(),
+        _ => is_named(n),
+    };
     let is_known =
         |shape: &String| rooms.iter().any(|room| of(room).iter().any(|&n| shape_name(n).replace(' ', "-") == *shape));
     if rooms.is_empty() || !shapes.iter().all(is_known) {
@@ -33,7 +38,7 @@ fn main() -> ExitCode {
     }
     let (mut is_fine, mut played) = (true, Vec::new());
     for room in rooms {
-        for n in of(room).into_iter().filter(|&n| has(n) && (room.programs)(n) > 0) {
+        for n in of(room).into_iter().filter(|&n| has(room, n) && (room.programs)(n) > 0) {
             let swept = tell(room, n, goes_on, &only);
             is_fine &= swept.failed == 0;
             played.push((line_of(room, n), swept.may_reach.to_string()));

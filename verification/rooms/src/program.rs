@@ -174,13 +174,14 @@ pub fn programs<R: Room>(lens: &[usize], is_tried: IsTried<'_, R>) -> Vec<Progra
 
 /// All programs of a shape.
 pub fn of_shape<R: Room>(shape: &Shape) -> Vec<Program<R>> {
-    programs::<R>(shape.lens, &|_, step| shape.has(step))
+    let mut all = programs::<R>(shape.lens, &|_, step| shape.has(step));
+    all.retain(R::is_small);
+    all
 }
 
-/// All programs of the room's `n`th focus.
+/// All programs of the room's `n`th focus; those that are larger come last.
 pub fn of_focus<R: Room>(n: usize) -> Vec<Program<R>> {
-    let focuses = R::focuses();
-    let focus = &focuses[n];
+    let focus = R::focuses().into_iter().chain(R::larger()).nth(n).expect("a focus of the room");
     let mut all = programs::<R>(focus.lens, &|role, step| (focus.has)(role, step.op, step.waiting));
     all.retain(focus.is_played);
     all

@@ -85,8 +85,16 @@ pub trait Room: Sized + 'static {
     fn is_worth_it(_roles: &[Self::Role]) -> bool {
         true
     }
+    /// Is this program of a small shape played? Where not all are, the room's head says which have too many executions.
+    fn is_small(_program: &Program<Self>) -> bool {
+        true
+    }
     /// Small sets of operations for larger shapes.
     fn focuses() -> Vec<Focus<Self>> {
+        Vec::new()
+    }
+    /// The same, with so many executions that a usual run cuts them off.
+    fn larger() -> Vec<Focus<Self>> {
         Vec::new()
     }
 }
@@ -224,4 +232,11 @@ pub trait Real<R: Room, H: RoomHost>: Send + Sync + 'static {
     fn hand(&self, role: R::Role) -> Self::Hand;
     /// Does the operation, or creates its wait.
     fn begin<'a>(&'a self, hand: &'a mut Self::Hand, op: R::Op, values: &Maker<H>) -> Begun<'a, H, R::Answer>;
+    /// Nothing goes on any more: may the source stay as it is? It is asked behind the last call, and sees what was written last.
+    ///
+    /// # Errors
+    /// Why not.
+    fn at_rest(&self) -> Result<(), String> {
+        Ok(())
+    }
 }

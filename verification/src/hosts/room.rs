@@ -28,6 +28,9 @@ impl<H: ModelHost> RoomHost for Trace<H> {
     fn holds_a_lock() -> bool {
         Rc11::holds_a_lock()
     }
+    fn refuse_spawns(n: u64) {
+        <Self as ModelHost>::refuse_spawns(n as usize);
+    }
     #[track_caller]
     fn start(body: impl FnOnce() + Send + 'static) {
         assert!(any::chosen() == Kind::Rc11, "client programs are explored by rc11 only: take `--engine rc11`");

@@ -1,7 +1,7 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
 pub mod between;
-pub mod closing;
+pub mod child;
 pub mod conserved;
 pub mod globq;
 pub mod goroutine;
@@ -12,7 +12,6 @@ pub mod locked;
 pub mod moments;
 pub mod monitor;
 pub mod monitor_beside;
-pub mod pairs;
 pub mod poll;
 pub mod poller;
 pub mod poller_beside;
@@ -65,11 +64,11 @@ pub static MODELS: &[&[Model]] = &[
     wraps::MODELS,
     sched::MODELS,
     conserved::MODELS,
-    closing::MODELS,
     stopping::MODELS,
     idling::MODELS,
     snapshot::MODELS,
-    pairs::MODELS,
+    rooms::SCHED,
+    child::MODELS,
     whole::MODELS,
     poll::MODELS,
     poller::MODELS,
@@ -122,7 +121,7 @@ pub static MUTANTS: &[&[Mutant]] = &[
     rooms::NETPOLL_MUTANTS,
     timers::MUTANTS,
     sched::MUTANTS,
-    pairs::MUTANTS,
+    rooms::SCHED_MUTANTS,
     whole::MUTANTS,
     poll::MUTANTS,
     poller::MUTANTS,

@@ -1,7 +1,7 @@
 //! Rooms that are told once, in `verification/rooms`: every client program of each small shape, and of the room's focuses.
 
 use crate::hosts::model_host::ModelHost;
-use crate::model::{Model, OnAny, Run, rc11};
+use crate::model::{Model, OnAny, Run, rc11, rc11_cut};
 use crate::mutation::mutant::Mutant;
 use spinpark_rooms::explore::play_any;
 use spinpark_rooms::room::Room;
@@ -56,6 +56,19 @@ macro_rules! models {
             models!(@one $name, $room, $invariants, "two_beside_two", "2 threads, 2 operations each", 5),
             models!(@one $name, $room, $invariants, "three_beside_each_other", "3 threads, 1 operation each", 4),
             $(models!(@one $name, $room, $invariants, $shape, $size, $n),)*
+        ]
+    };
+    // So do those of three; and of two some, which a usual run cuts off.
+    ($name:literal, $room:ty, invariants: $invariants:tt, of_pairs: [$($focus:literal => $n:literal),* $(,)?], cut: [$($cut:literal => $m:literal),* $(,)?]) => {
+        &[
+            models!(@one $name, $room, $invariants, "one_operation", "1 thread, 1 operation", 0),
+            models!(@one $name, $room, $invariants, "two_in_a_row", "1 thread, 2 operations", 1),
+            models!(@one $name, $room, $invariants, "one_beside_one", "2 threads, 1 operation each", 3),
+            $(models!(@one $name, $room, $invariants, $focus, "a few operations of more threads, or more of each", $n),)*
+            $(Model {
+                runs: const { &[rc11_cut()] },
+                ..models!(@one $name, $room, $invariants, $cut, "a few operations that have many executions", $m)
+            },)*
         ]
     };
     // There is one thread.
@@ -157,6 +170,8 @@ pub const ROLE: &[Model] = models!("role", rooms::role::SignalledThreads, invari
 /// The ring of a P.
 pub const RUNQ: &[Model] = models!("runq", rooms::runq::RunQueues, invariants: [1, 2, 7, 9],
     focuses: ["five_in_a_row" => 7, "three_beside_one" => 8]);
+/// The whole scheduler.
+pub const SCHED: &[Model] = models!("sched", rooms::sched::Scheduled, invariants: [1, 2, 4, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 26, 30, 31, 32, 33, 34, 36, 41, 42, 45, 52], of_pairs: ["a_call_lasts_beside_a_party" => 7, "a_p_is_wanted_as_it_is_used" => 8, "two_ps" => 9, "a_g_keeps_its_p" => 10], cut: ["a_p_is_handed_off_beside_who_wants_one" => 11, "two_want_every_p" => 12]);
 /// Tasks that borrow.
 pub const SCOPE: &[Model] =
     models!("scope", rooms::scope::Scopes, invariants: [110, 119], of_three: ["an_end_beside_two_runs" => 7]);
@@ -343,6 +358,22 @@ pub const SPINNING_MUTANTS: &[Mutant] = crate::mutants! {
         weaken("protocol/spinning.rs", "pub fn must_recheck", "store_load::<H>()"), by COME_BACK => [Rc11];
     "spinning-leaves-relaxed": "a spinning M leaves nmspinning Relaxed",
         weaken("protocol/spinning.rs", "fn leave", "fetch_sub"), by ONE_BESIDE_ONE => [Rc11];
+};
+
+const TWO_IN_A_ROW: &str = "sched::every_client_program_is_explained::two_in_a_row";
+const LASTS: &str = "sched::every_client_program_is_explained::a_call_lasts_beside_a_party";
+
+/// Orderings of the whole scheduler.
+pub const SCHED_MUTANTS: &[Mutant] = crate::mutants! {
+    room: "sched";
+    "sched-no-fence-under-the-lock": "a submission without its StoreLoad under the lock, beside the only M, which goes to sleep",
+        weaken("protocol/spinning.rs", "pub fn wakep_under", "store_load::<H>()"), by TWO_IN_A_ROW => [Rc11];
+    "sched-no-spinning-m-fence": "retire without its StoreLoad, beside a submitter",
+        weaken("protocol/spinning.rs", "pub fn retire", "store_load::<H>()"), by TWO_IN_A_ROW => [Rc11];
+    "sched-no-fence-at-entry": "entersyscall without its StoreLoad: the stop waits for the system call's end",
+        weaken("protocol/syscall.rs", "pub fn entersyscall", "store_load::<H>()"), by LASTS => [Rc11];
+    "sched-no-stopper-fence": "a stopper without its StoreLoad, in the whole scheduler",
+        weaken("protocol/stw/mod.rs", "pub fn stop<", "store_load::<H>()"), by LASTS => [Rc11];
 };
 
 const ONE: &str = "sockets::every_client_program_is_explained::one_beside_one";

@@ -5,7 +5,7 @@
 //! **No thread is woken, started or waited for under the lock.** A thread that finds under it that another has to be woken
 //! notes that in `Calls`, and wakes it as soon as the lock is free.
 //!
-//! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs
+//! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/rooms/src/rooms/sched.rs
 
 use crate::host::{Host, Lock, Parker};
 use crate::protocol::deadlock::Census;

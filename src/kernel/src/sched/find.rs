@@ -4,7 +4,7 @@
 //!
 //! **A G that is found is dispatched once**: counted in its P's `turn`, and reported, before it runs.
 //!
-//! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
+//! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/rooms/src/rooms/sched.rs, verification/tests/stress.rs
 
 use crate::host::Host;
 use crate::protocol::find::{self, Idled, Worker};

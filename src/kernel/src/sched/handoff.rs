@@ -4,7 +4,7 @@
 //!
 //! **The P is idled under the same hold of the lock as the last look at what it would find.**
 //!
-//! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
+//! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/rooms/src/rooms/sched.rs, verification/tests/stress.rs
 
 use crate::host::Host;
 use crate::protocol::handoff;

@@ -3,7 +3,7 @@
 //! A [`Sched`] owns the tables of Ps and Ms (type-stable: nothing in them is freed while it lives), the one lock, and
 //! what is read without it. What each protocol asks of the others stands in the file of its name. It decides nothing itself.
 //!
-//! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
+//! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/rooms/src/rooms/sched.rs, verification/tests/stress.rs
 
 use crate::atomic::{Atomic, UnderLock};
 use crate::host::{Host, Lock, Parker};

@@ -1,6 +1,6 @@
 //! What a P is to other Ms than its owner. Go: `type p`.
 //!
-//! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, proptests/tests/costs.rs
+//! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/rooms/src/rooms/sched.rs, proptests/tests/costs.rs
 
 use crate::atomic::{Atomic, ByOwner};
 use crate::host::Host;

@@ -4,7 +4,7 @@
 //!
 //! **Every place that is searched is a place that is looked at again**: both walk the one list of sources.
 //!
-//! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
+//! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/rooms/src/rooms/sched.rs, verification/tests/stress.rs
 
 use crate::host::{Host, Nanos, Parker};
 use crate::protocol::sources::Source;

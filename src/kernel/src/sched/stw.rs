@@ -5,7 +5,7 @@
 //! **A stopper has no P of its own**: a G that stops the world gives its P first, like any other. So two stoppers cannot wait
 //! for each other.
 //!
-//! Checked by: verification/src/models/{stw,lists,sched,pairs,whole}.rs
+//! Checked by: verification/src/models/{stw,lists,sched,whole}.rs, verification/rooms/src/rooms/sched.rs
 
 use crate::host::{Host, Parker};
 use crate::protocol::find::Worker;

@@ -5,7 +5,7 @@
 //! **A G that runs on its M's own stack cannot go to another M.** It is bound to it: when it has to wait for a P, a
 //! ticket for its M is queued (see `locked`), and the M sleeps until a P comes in its `nextp`.
 //!
-//! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs
+//! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/rooms/src/rooms/sched.rs
 
 use crate::host::Host;
 use crate::protocol::find::Worker;

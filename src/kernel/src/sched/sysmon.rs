@@ -11,7 +11,7 @@
 //! Without a monitor the kernel works, but a P whose M entered a system call by `entersyscall` stays there, and Ms that
 //! sleep for long never end.
 //!
-//! Checked by: verification/src/models/{monitor,lists,pairs,whole}.rs
+//! Checked by: verification/src/models/{monitor,lists,whole}.rs, verification/rooms/src/rooms/sched.rs
 
 use crate::host::{Host, Nanos, Parker, SpawnError};
 use crate::protocol::find::Worker;

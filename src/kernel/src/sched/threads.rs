@@ -6,7 +6,7 @@
 //! **A P is not lost with a refused thread**: it is idled, with what it holds in the global queue, and a spinning M is asked
 //! for, under one hold of the lock.
 //!
-//! Checked by: verification/src/models/{lists,sched,pairs,whole}.rs, verification/tests/stress.rs
+//! Checked by: verification/src/models/{lists,sched,whole}.rs, verification/rooms/src/rooms/sched.rs, verification/tests/stress.rs
 
 use crate::host::{Host, SpawnError};
 use crate::protocol::find::Worker;

@@ -45,7 +45,7 @@ pub const EXHIBITS: &[Exhibit] = &[
                 parked threads.",
         fix: "SeqCst fences in parkThread and wakeThread.",
         source: Source::OurReading,
-        mutant: "pairs-no-spinning-m-fence",
+        mutant: "sched-no-spinning-m-fence",
     },
     Exhibit {
         name: "zio-610",

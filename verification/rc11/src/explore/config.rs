@@ -50,7 +50,7 @@ pub struct Config {
     /// A checkpoint's file stays when nothing is left: for a program that adds up what several explorations of parts have found.
     pub leaves_checkpoint: bool,
     /// Asked when all threads of an execution have come to their end: how it ended, if the closure does not say so; or what is
-    /// wrong with it nevertheless.
+    /// wrong with it nevertheless. It may read every word and take every lock of the model: what was written last is there.
     pub at_end: Option<AtEnd>,
 }
 

@@ -25,6 +25,7 @@ pub mod permits;
 pub mod requests;
 pub mod role;
 pub mod runq;
+pub mod sched;
 pub mod scope;
 pub mod select;
 pub mod semaphore;
@@ -67,6 +68,7 @@ pub static ROOMS: &[Declared] = &[
     Declared::of::<requests::Served>(),
     Declared::of::<role::SignalledThreads>(),
     Declared::of::<runq::RunQueues>(),
+    Declared::of::<sched::Scheduled>(),
     Declared::of::<scope::Scopes>(),
     Declared::of::<select::Selects>(),
     Declared::of::<semaphore::Semaphores>(),
