@@ -15,7 +15,9 @@ fn is_what_was_recorded_and_nothing_less() {
     assert!(some.programs < all.programs && some.may_reach != all.may_reach);
     let recorded = include_str!("../may_reach.txt");
     for room in ROOMS {
-        for n in QUICK.into_iter().filter(|n| (room.programs)(*n) > 0) {
+        // The whole scheduler's other shapes take half a minute.
+        let is_quick = |n: &usize| room.name != "sched" || *n == 0;
+        for n in QUICK.into_iter().filter(|n| is_quick(n) && (room.programs)(*n) > 0) {
             let swept = (room.sweep)(n, false, "");
             assert_eq!(swept.failure, None);
             let line = format!("{} {}: {}", room.name, shape_name(n), swept.may_reach);
