@@ -82,7 +82,7 @@ fn at_its_end_every_word_holds_what_was_written_last() {
                 other.lock.with(|list| list.push(3));
             }),
         ];
-        threads.into_iter().for_each(|thread| _ = thread.join());
+        threads.into_iter().for_each(rc11::engine::Thread::join);
         String::new()
     };
     let at_end = move || {
