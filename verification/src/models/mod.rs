@@ -1,7 +1,6 @@
 //! The models, a file a room; and what each room's mutants are killed by.
 
 pub mod between;
-pub mod child;
 pub mod conserved;
 pub mod globq;
 pub mod goroutine;
@@ -27,6 +26,7 @@ pub mod sysmon;
 pub mod task_tables;
 pub mod timer_queue;
 pub mod timers;
+pub mod two_ps;
 pub mod whole;
 pub mod work_source;
 pub mod wraps;
@@ -68,7 +68,7 @@ pub static MODELS: &[&[Model]] = &[
     idling::MODELS,
     snapshot::MODELS,
     rooms::SCHED,
-    child::MODELS,
+    two_ps::MODELS,
     whole::MODELS,
     poll::MODELS,
     poller::MODELS,

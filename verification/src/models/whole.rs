@@ -4,7 +4,7 @@
 //! At the end all is quiet, each G has run to its end exactly once, and no G ran while the world was stopped.
 //!
 //! Two that stop the world cannot be explored to their end: here all protocols meet, as they do in what random programs
-//! draw, and it is the same each time. What two of them do to each other is proved in [`pairs`](super::pairs).
+//! draw, and it is the same each time. What two of them do to each other is proved in the room [`sched`](spinpark_rooms::rooms::sched).
 
 mod embedder;
 mod shapes;
