@@ -4,13 +4,14 @@ use crate::cores;
 use crate::host::{Rc11, RoomHost};
 use crate::plain::of;
 use crate::play;
-use crate::program::{Chosen, Program, Shape, of_focus, of_shape};
+use crate::program::{Chosen, LADDER, Program, Shape, of_focus, of_shape};
 use crate::room::Room;
 use rc11::engine::{Config, Counterexample, Report};
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 /// What may come of some programs: how many histories there are, and a digest of the set.
@@ -56,9 +57,9 @@ thread_local! {
 
 /// The programs number `n` of a room: those of a shape of the ladder, and behind these those of its focuses.
 pub fn programs<R: Room>(n: usize) -> Arc<Vec<Arc<Program<R>>>> {
-    let list = || match crate::program::LADDER.get(n) {
+    let list = || match LADDER.get(n) {
         Some(shape) => of_shape::<R>(shape),
-        None => of_focus::<R>(n - crate::program::LADDER.len()),
+        None => of_focus::<R>(n - LADDER.len()),
     };
     PROGRAMS.with_borrow_mut(|all| {
         let all = all
@@ -182,6 +183,16 @@ impl Declared {
         }
     }
 
+    /// The shapes of a usual run: the ladder, and the focuses.
+    pub fn usual(&self) -> Range<usize> {
+        0..LADDER.len() + (self.focuses)()
+    }
+
+    /// All of its shapes.
+    pub fn shapes(&self) -> Range<usize> {
+        0..self.usual().end + (self.larger)()
+    }
+
     /// Is this file of the kernel's part of the room's source?
     pub fn is_made_of(&self, file: &str) -> bool {
         let folders = ["queues/", "waits/", "protocol/", "types/"];
@@ -193,6 +204,11 @@ impl Declared {
 
 /// What the programs number `n` of a room are called.
 pub fn shape_name(n: usize) -> String {
-    let ladder = crate::program::LADDER;
-    ladder.get(n).map_or_else(|| format!("focus {}", n - ladder.len() + 1), |shape: &Shape| shape.name.to_owned())
+    LADDER.get(n).map_or_else(|| format!("focus {}", n - LADDER.len() + 1), |shape: &Shape| shape.name.to_owned())
+}
+
+/// Which programs are called so.
+pub fn shape_of(name: &str) -> Option<usize> {
+    let focus = || LADDER.len().checked_add(name.strip_prefix("focus ")?.parse::<usize>().ok()?.checked_sub(1)?);
+    LADDER.iter().position(|shape| shape.name == name).or_else(focus)
 }

@@ -22,7 +22,7 @@ pub trait RoomHost: Host {
     fn me() -> usize;
     /// Does the calling thread hold a lock?
     fn holds_a_lock() -> bool;
-    /// So many threads are refused from now on, where that can be had.
+    /// The host refuses so many threads from now on, if it can.
     fn refuse_spawns(_: u64) {}
     /// Starts a thread of the execution, which may be left asleep.
     fn start(body: impl FnOnce() + Send + 'static);

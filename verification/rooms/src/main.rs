@@ -1,7 +1,6 @@
 //! `cargo room NAME [SHAPE…]`: every client program of one room, from an edit to a verdict in seconds.
 
-use spinpark_rooms::explore::{Declared, Swept, shape_name};
-use spinpark_rooms::program::LADDER;
+use spinpark_rooms::explore::{Declared, Swept, shape_name, shape_of};
 use spinpark_rooms::rooms::ROOMS;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -25,20 +24,16 @@ fn main() -> ExitCode {
     }
     let Some((room, shapes)) = names.split_first() else { return usage() };
     let rooms: Vec<&Declared> = ROOMS.iter().filter(|declared| room == "all" || declared.name == room).collect();
-    let of = |room: &Declared| (0..LADDER.len() + (room.focuses)() + (room.larger)()).collect::<Vec<_>>();
-    let is_named = |n: usize| shapes.contains(&shape_name(n).replace(' ', "-"));
-    let has = |room: &Declared, n: usize| match shapes {
-        [] => n < LADDER.len() + (room.focuses)(),
-        _ => is_named(n),
-    };
-    let is_known =
-        |shape: &String| rooms.iter().any(|room| of(room).iter().any(|&n| shape_name(n).replace(' ', "-") == *shape));
-    if rooms.is_empty() || !shapes.iter().all(is_known) {
+    let named: Vec<Option<usize>> = shapes.iter().map(|shape| shape_of(&shape.replace('-', " "))).collect();
+    let is_played =
+        |room: &Declared, n| if named.is_empty() { room.usual().contains(&n) } else { named.contains(&Some(n)) };
+    let is_known = |n: usize| rooms.iter().any(|room| room.shapes().contains(&n));
+    if rooms.is_empty() || !named.iter().all(|n| n.is_some_and(is_known)) {
         return usage();
     }
     let (mut is_fine, mut played) = (true, Vec::new());
     for room in rooms {
-        for n in of(room).into_iter().filter(|&n| has(room, n) && (room.programs)(n) > 0) {
+        for n in room.shapes().filter(|&n| is_played(room, n) && (room.programs)(n) > 0) {
             let swept = tell(room, n, goes_on, &only);
             is_fine &= swept.failed == 0;
             played.push((line_of(room, n), swept.may_reach.to_string()));
@@ -48,7 +43,7 @@ fn main() -> ExitCode {
         let old = std::fs::read_to_string(&file).unwrap_or_default();
         let now = |line: &String| played.iter().find(|(other, _)| other == line).map(|(_, found)| found.as_str());
         let before = |line: &String| old.lines().find_map(|text| text.strip_prefix(line.as_str()));
-        let lines = ROOMS.iter().flat_map(|room| of(room).into_iter().map(|n| line_of(room, n)));
+        let lines = ROOMS.iter().flat_map(|room| room.shapes().map(|n| line_of(room, n)));
         let text =
             lines.filter_map(|line| now(&line).or_else(|| before(&line)).map(|found| format!("{line}{found}\n")));
         if let Err(error) = std::fs::write(&file, text.collect::<String>()) {

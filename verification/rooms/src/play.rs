@@ -107,11 +107,9 @@ impl<R: Room, H: RoomHost, I: Real<R, H>> Stage<R, H, I> {
         let spec = R::Spec::new(program.setup, &program.roles());
         let history = self.log.history();
         let judged = Judged { live: Some(self.ledger.live()), wakes_once: I::WAKES_ONCE };
-        let explained = explain(&spec, &history, judged).map_err(|why| format!("{why}{program}"));
-        let at_rest = || self.real.at_rest().map_err(|why| format!("{why}\n{history}{program}"));
-        let judged = explained.and_then(|()| at_rest());
         self.ledger.close();
-        judged?;
+        explain(&spec, &history, judged).map_err(|why| format!("{why}{program}"))?;
+        self.real.at_rest().map_err(|why| format!("{why}\n{history}{program}"))?;
         Ok((history.digest(), history.asleep()))
     }
 }

@@ -171,7 +171,10 @@ pub const ROLE: &[Model] = models!("role", rooms::role::SignalledThreads, invari
 pub const RUNQ: &[Model] = models!("runq", rooms::runq::RunQueues, invariants: [1, 2, 7, 9],
     focuses: ["five_in_a_row" => 7, "three_beside_one" => 8]);
 /// The whole scheduler.
-pub const SCHED: &[Model] = models!("sched", rooms::sched::Scheduled, invariants: [1, 2, 4, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 26, 30, 31, 32, 33, 34, 36, 41, 42, 45, 52], of_pairs: ["a_call_lasts_beside_a_party" => 7, "a_p_is_wanted_as_it_is_used" => 8, "two_ps" => 9, "a_g_keeps_its_p" => 10], cut: ["a_p_is_handed_off_beside_who_wants_one" => 11, "two_want_every_p" => 12]);
+pub const SCHED: &[Model] = models!("sched", rooms::sched::Scheduled,
+    invariants: [1, 2, 4, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 26, 30, 31, 32, 33, 34, 36, 41, 42, 45, 52],
+    of_pairs: ["a_call_lasts_beside_a_party" => 7, "a_p_is_wanted_as_it_is_used" => 8, "two_ps" => 9, "a_g_keeps_its_p" => 10],
+    cut: ["a_p_is_handed_off_beside_who_wants_one" => 11, "two_want_every_p" => 12]);
 /// Tasks that borrow.
 pub const SCOPE: &[Model] =
     models!("scope", rooms::scope::Scopes, invariants: [110, 119], of_three: ["an_end_beside_two_runs" => 7]);

@@ -13,14 +13,14 @@ use spinpark_kernel::sched::observer::Event;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// G2 has run.
-struct Child<H: ModelHost> {
-    ran: Note<H>,
+/// What the Gs tell each other, and what was seen.
+struct Scene<H: ModelHost> {
+    child_ran: Note<H>,
     /// Of `std`: nothing depends on it but the outcome.
     was_stolen: AtomicBool,
 }
 
-impl<H: ModelHost> Extra for Child<H> {
+impl<H: ModelHost> Extra for Scene<H> {
     fn event(&self, event: &Event<'_>) {
         if let Event::Stole { .. } = event {
             self.was_stolen.store(true, Relaxed);
@@ -28,39 +28,39 @@ impl<H: ModelHost> Extra for Child<H> {
     }
 }
 
-fn waits_for_the_thief<H: ModelHost>(sched: &Embedded<H, Child<H>>, mut worker: Worker, n: u64) -> Option<Worker> {
+fn waits_for_the_thief<H: ModelHost>(sched: &Embedded<H, Scene<H>>, mut worker: Worker, n: u64) -> Option<Worker> {
     let embedder = sched.observer();
     match n {
         1 => {
             (2..=3).for_each(|child| sched.ready(&mut worker, embedder.make(child)));
-            embedder.more.ran.sleep();
+            embedder.more.child_ran.sleep();
             embedder.uses(&worker);
         }
-        2 => embedder.more.ran.wakeup(),
+        2 => embedder.more.child_ran.wakeup(),
         _ => (),
     }
     Some(worker)
 }
 
-fn child<H: ModelHost>() -> Child<H> {
-    Child { ran: Note::new(), was_stolen: AtomicBool::new(false) }
+fn scene<H: ModelHost>() -> Scene<H> {
+    Scene { child_ran: Note::new(), was_stolen: AtomicBool::new(false) }
 }
 
-fn how<H: ModelHost>(sched: &Embedded<H, Child<H>>) -> String {
+fn ends<H: ModelHost>(sched: &Embedded<H, Scene<H>>) -> String {
+    finish(sched);
     let was_stolen = sched.observer().more.was_stolen.load(Relaxed);
     if was_stolen { "stole" } else { "did not steal" }.to_owned()
 }
 
 fn a_g_waits_for_its_child<H: ModelHost>() -> String {
-    let sched = open::<H, _>(small(2, 2), 3, child(), waits_for_the_thief);
+    let sched = open::<H, _>(small(2, 2), 3, scene(), waits_for_the_thief);
     rest(&sched, 2);
     submit(&sched, 1, 1);
-    finish(&sched);
-    how(&sched)
+    ends(&sched)
 }
 
 /// G1 readies G2; each is interrupted, and goes on without its P until it gets one.
-fn is_interrupted<H: ModelHost>(sched: &Embedded<H, Child<H>>, mut worker: Worker, n: u64) -> Option<Worker> {
+fn is_interrupted<H: ModelHost>(sched: &Embedded<H, Scene<H>>, mut worker: Worker, n: u64) -> Option<Worker> {
     let embedder = sched.observer();
     if n == 1 {
         sched.ready(&mut worker, embedder.make(2));
@@ -72,10 +72,9 @@ fn is_interrupted<H: ModelHost>(sched: &Embedded<H, Child<H>>, mut worker: Worke
 }
 
 fn two_hogs<H: ModelHost>() -> String {
-    let sched = open::<H, _>(small(2, 2), 2, child(), is_interrupted);
+    let sched = open::<H, _>(small(2, 2), 2, scene(), is_interrupted);
     submit(&sched, 1, 1);
-    finish(&sched);
-    how(&sched)
+    ends(&sched)
 }
 
 /// The models.

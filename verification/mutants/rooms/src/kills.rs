@@ -1,13 +1,9 @@
 //! Which program kills which wrong variant: kept in `verification/rooms/kills.tsv`, so that it is played before all others.
 
-use spinpark_rooms::explore::shape_name;
-use spinpark_rooms::program::LADDER;
+use spinpark_rooms::explore::{shape_name, shape_of};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::{fmt, fs, io};
-
-/// No room has more.
-const MOST_FOCUSES: usize = 32;
 
 /// The program that kills.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +26,7 @@ impl Killer {
     /// From three words.
     pub fn of(words: &[&str]) -> Option<Killer> {
         let [room, shape, nth] = words else { return None };
-        let n = (0..LADDER.len() + MOST_FOCUSES).find(|&n| shape_name(n) == *shape)?;
-        Some(Killer { room: (*room).to_owned(), n, nth: nth.parse().ok()? })
+        Some(Killer { room: (*room).to_owned(), n: shape_of(shape)?, nth: nth.parse().ok()? })
     }
 }
 

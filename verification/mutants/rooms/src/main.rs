@@ -78,7 +78,7 @@ fn one(id: u32, room: &Declared, before: Option<&Killer>) -> ExitCode {
     let others = ROOMS.iter().filter(|other| is_in(step, other) && other.name != room.name);
     let kills_again = || {
         let before = before?;
-        let room = ROOMS.iter().find(|room| room.name == before.room && before.n < shapes_of(room))?;
+        let room = ROOMS.iter().find(|room| room.name == before.room && room.shapes().contains(&before.n))?;
         tells(room, before.n, (room.sweep_one)(before.n, before.nth))
     };
     if kills_again().or_else(|| std::iter::once(room).chain(others).find_map(kills)).is_none() {
@@ -87,14 +87,10 @@ fn one(id: u32, room: &Declared, before: Option<&Killer>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn shapes_of(room: &Declared) -> usize {
-    LADDER.len() + (room.focuses)() + (room.larger)()
-}
-
 /// Does a program of the room fail? It is printed.
 fn kills(room: &Declared) -> Option<()> {
     // The largest shapes last. A mistake may make a focus larger, too: what was written last is the smallest of `chan`.
-    let focuses = LADDER.len()..LADDER.len() + (room.focuses)();
+    let focuses = LADDER.len()..room.usual().end;
     (0..LARGEST.start).chain(focuses.rev()).chain(LARGEST).find_map(|n| tells(room, n, (room.sweep)(n, false, "")))
 }
 

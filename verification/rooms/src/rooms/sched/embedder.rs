@@ -12,6 +12,7 @@ use kernel::protocol::stw::safepoint::SafepointFn;
 use kernel::protocol::syscall::Away;
 use kernel::sched::Sched;
 use kernel::sched::observer::{Event, Observer};
+use kernel::sched::stw::StoppedWorld;
 use kernel::types::g::G;
 use kernel::types::m::MId;
 use kernel::types::p::PId;
@@ -55,14 +56,15 @@ struct Task<H: RoomHost> {
     /// Its first half is over.
     is_back: bool,
     /// The G that awaits it.
-    awaits: Option<Arc<Parent<H>>>,
+    awaited_by: Option<Arc<Parent<H>>>,
 }
 
-/// A G that awaits another: the one or the other way.
-struct Parent<H: RoomHost> {
-    m: MId,
-    note: Note<H>,
-    parks: bool,
+/// A G that awaits another.
+enum Parent<H: RoomHost> {
+    /// It keeps its P until then.
+    Keeps(Note<H>),
+    /// It is on this M, and has no P.
+    Parks(MId),
 }
 
 /// A G's task, which one thread at a time may touch.
@@ -132,9 +134,9 @@ impl<H: RoomHost> Embedder<H> {
         self.makes(values.number(), does, is_two, values.another(), None)
     }
 
-    fn makes(&self, n: u64, does: Does, is_two: bool, values: Maker<H>, awaits: Option<Arc<Parent<H>>>) -> G {
+    fn makes(&self, n: u64, does: Does, is_two: bool, values: Maker<H>, awaited_by: Option<Arc<Parent<H>>>) -> G {
         let value = Some(values.value());
-        let task = Task { does, is_two, values, value, is_back: false, awaits };
+        let task = Task { does, is_two, values, value, is_back: false, awaited_by };
         of(&self.tasks).insert(n, Arc::new(Plain::new(task)));
         g(n)
     }
@@ -144,8 +146,9 @@ impl<H: RoomHost> Embedder<H> {
         task.unwrap_or_else(|| panic!("G{n} was never made"))
     }
 
-    /// G `n` has run, or was given back.
-    pub(super) fn takes_back(&self, n: u64) {
+    /// The G has run, or was given back.
+    pub(super) fn takes_back(&self, g: G) {
+        let n = g.into_raw().get();
         let value = self.task(n).write(|task| task.value.take());
         value.unwrap_or_else(|| panic!("G{n} is there twice")).take();
     }
@@ -202,12 +205,14 @@ fn run<H: RoomHost>(sched: &S<H>, mut worker: Worker, g: G) -> Option<Worker> {
     if is_back {
         return ends(sched, worker, g);
     }
-    let awaits = matches!(does, Does::Awaits | Does::AwaitsParked);
-    let child = if awaits { Some(Does::Runs) } else { is_two.then_some(does) };
-    let parent = Arc::new(Parent { m: worker.m(), note: Note::new(), parks: does == Does::AwaitsParked });
-    if let Some(does) = child {
-        let values = task.read(|task| task.values.another());
-        let child = sched.observer().makes(n + CHILD, does, false, values, awaits.then(|| Arc::clone(&parent)));
+    let parent = match does {
+        Does::Awaits => Some(Arc::new(Parent::Keeps(Note::new()))),
+        Does::AwaitsParked => Some(Arc::new(Parent::Parks(worker.m()))),
+        _ => None,
+    };
+    if is_two || parent.is_some() {
+        let (values, does) = (task.read(|task| task.values.another()), if is_two { does } else { Does::Runs });
+        let child = sched.observer().makes(n + CHILD, does, false, values, parent.clone());
         sched.ready(&mut worker, child);
     }
     match does {
@@ -234,10 +239,8 @@ fn run<H: RoomHost>(sched: &S<H>, mut worker: Worker, g: G) -> Option<Worker> {
             worker = sched.exitsyscall_bound(away).0;
         }
         Does::Stops => {
-            let stopped = sched.stop_the_world(Some(worker));
-            sched.observer().is_stopped(true);
-            sched.observer().is_stopped(false);
-            worker = sched.exitsyscall_bound(sched.start_the_world(stopped).expect("a G has stopped it")).0;
+            let away = while_stopped(sched, Some(worker), |_| ()).1;
+            worker = sched.exitsyscall_bound(away.expect("a G has stopped it")).0;
         }
         Does::Passes => {
             let (ran, away) = passes(sched, Some(worker));
@@ -245,12 +248,15 @@ fn run<H: RoomHost>(sched: &S<H>, mut worker: Worker, g: G) -> Option<Worker> {
             worker = sched.exitsyscall_bound(away.expect("an M has called")).0;
         }
         Does::Ends => {
-            sched.observer().takes_back(n);
-            g.into_raw();
+            sched.observer().takes_back(g);
             sched.end(worker);
             return None;
         }
-        Does::Awaits if sched.observer().may_keep => parent.note.sleep(),
+        Does::Awaits if sched.observer().may_keep => {
+            if let Some(Parent::Keeps(note)) = parent.as_deref() {
+                note.sleep();
+            }
+        }
         Does::AwaitsParked if sched.observer().may_park => worker = waits(sched, worker),
         Does::Keeps if sched.observer().may_keep => {
             sched.observer().is_kept.store(true, Relaxed);
@@ -262,13 +268,26 @@ fn run<H: RoomHost>(sched: &S<H>, mut worker: Worker, g: G) -> Option<Worker> {
     ends(sched, worker, g)
 }
 
+/// A stop: no G runs while `act` does. What that returns; the M, if `worker`'s has stopped it.
+pub(super) fn while_stopped<H: RoomHost, R>(
+    sched: &S<H>,
+    worker: Option<Worker>,
+    act: impl FnOnce(&mut StoppedWorld) -> R,
+) -> (R, Option<Away>) {
+    let mut stopped = sched.stop_the_world(worker);
+    sched.observer().is_stopped(true);
+    let result = act(&mut stopped);
+    sched.observer().is_stopped(false);
+    (result, sched.start_the_world(stopped))
+}
+
 /// A G has run to its end.
 fn ends<H: RoomHost>(sched: &S<H>, worker: Worker, g: G) -> Option<Worker> {
-    let n = g.into_raw().get();
-    sched.observer().takes_back(n);
-    match sched.observer().task(n).read(|task| task.awaits.clone()) {
-        Some(parent) if parent.parks => sched.ready_bound(parent.m),
-        Some(parent) => parent.note.wakeup(),
+    let parent = sched.observer().task(g.id()).read(|task| task.awaited_by.clone());
+    sched.observer().takes_back(g);
+    match parent.as_deref() {
+        Some(Parent::Keeps(note)) => note.wakeup(),
+        Some(Parent::Parks(m)) => sched.ready_bound(*m),
         None => {}
     }
     Some(worker)

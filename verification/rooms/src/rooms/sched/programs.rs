@@ -4,16 +4,13 @@
 //! only those beside a G that keeps its P; those of a G that hands its P off, or ends with its thread, and of a function under each P, only where
 //! one P and one M have few. What is larger has some of the rest.
 
-use super::{Does, Op, Role, Scheduled, Setup};
+use super::{Does, Op, Role, Scheduled};
 use crate::program::Program;
 use crate::room::{Focus, Waiting};
 
 /// What a G may do.
 const DOES: [Does; 17] = {
-    use Does::{
-        Awaits, AwaitsParked, Blocks, BlocksBound, Calls, CallsBound, CallsLong, Ends, Goyields, IsInterrupted, Keeps,
-        Parks, Passes, Runs, Stops, Yields, YieldsBound,
-    };
+    use Does::*;
     [
         Runs,
         Goyields,
@@ -42,9 +39,9 @@ impl Does {
         !matches!(self, AwaitsParked | Blocks | BlocksBound | Ends | Passes | Stops)
     }
 
-    /// Does it make a call that is known to block?
-    fn blocks(self) -> bool {
-        matches!(self, Does::Blocks | Does::BlocksBound)
+    /// The same where there are two Ps, and one M.
+    fn is_light_on_two(self) -> bool {
+        self.is_light() && self != Does::Yields || matches!(self, Does::Blocks | Does::BlocksBound)
     }
 
     /// Does it go on only if something else happens?
@@ -84,7 +81,7 @@ fn ops_of(program: &Program<Scheduled>) -> Vec<Op> {
 
 /// Is this program of a small shape played?
 pub(super) fn is_small(program: &Program<Scheduled>) -> bool {
-    let Setup { procs, max_ms, refused, .. } = program.setup;
+    let (procs, max_ms, refused) = program.setup.size();
     let is_one = (procs, max_ms) == (1, 1);
     // A second M makes more of those that yield.
     let is_light = |does: &Does| does.is_light() && (max_ms == 1 || !matches!(does, Does::Yields | Does::YieldsBound));
@@ -99,7 +96,7 @@ pub(super) fn is_small(program: &Program<Scheduled>) -> bool {
         (_, [Op::Submit(does), Op::Close | Op::Submit(_)]) => match (procs, max_ms) {
             (1, 1) => *does != Does::Ends,
             (1, _) => is_light(does) && *does != Does::Parks,
-            _ => does.is_light() && *does != Does::Yields || does.blocks(),
+            _ => does.is_light_on_two(),
         },
         (_, [Op::SubmitTwo(does), Op::Close | Op::Submit(_)]) => is_light(does) && procs == 1,
         (_, [Op::Submit(does) | Op::SubmitTwo(does), Op::Stop]) => is_light(does) && procs == 1,
@@ -137,13 +134,13 @@ pub(super) fn focuses() -> Vec<Focus<Scheduled>> {
     };
     // A P is wanted as it is used.
     let is_wanted = |program: &Program<Scheduled>| match (program.setup.size(), &ops_of(program)[..]) {
-        ((1, 1), [Op::Submit(does), Op::Tick]) => does.is_light() && *does != Does::Calls,
-        ((1, 1), [Op::Submit(Does::CallsBound), Op::ForEachP]) => true,
-        ((1, 1), [Op::Submit(does), Op::Resize | Op::ForEachP]) => {
+        ((1, 1, _), [Op::Submit(does), Op::Tick]) => does.is_light() && *does != Does::Calls,
+        ((1, 1, _), [Op::Submit(Does::CallsBound), Op::ForEachP]) => true,
+        ((1, 1, _), [Op::Submit(does), Op::Resize | Op::ForEachP]) => {
             use Does::{CallsLong, IsInterrupted, Parks, Runs, YieldsBound};
             matches!(does, Runs | YieldsBound | IsInterrupted | Parks | CallsLong)
         }
-        ((2, 1), [Op::Submit(does), Op::Resize]) => does.is_light() && *does != Does::Yields || does.blocks(),
+        ((2, 1, _), [Op::Submit(does), Op::Resize]) => does.is_light_on_two(),
         _ => false,
     };
     // There are two Ps.
@@ -153,11 +150,11 @@ pub(super) fn focuses() -> Vec<Focus<Scheduled>> {
             [Op::SubmitTwo(does)] => does == Does::Runs,
             _ => false,
         };
-        program.setup.size() == (2, 2) && is_played
+        program.setup.size() == (2, 2, 0) && is_played
     };
     // A G keeps one of them for ever.
     let is_kept = |program: &Program<Scheduled>| match ops_of(program)[..] {
-        _ if program.setup.size() != (2, 2) => false,
+        _ if program.setup.size() != (2, 2, 0) => false,
         [Op::Submit(Does::Keeps), Op::SubmitTwo(does)] => does == Does::Runs,
         [Op::Submit(Does::Keeps), Op::Submit(does)] => {
             matches!(does, Does::Runs | Does::Goyields | Does::BlocksBound | Does::IsInterrupted)
@@ -176,15 +173,16 @@ pub(super) fn focuses() -> Vec<Focus<Scheduled>> {
 pub(super) fn larger() -> Vec<Focus<Scheduled>> {
     // A P is handed off beside what wants one.
     let hands_off = |program: &Program<Scheduled>| match (program.setup.size(), &ops_of(program)[..]) {
-        ((1, 1), [Op::Submit(Does::Ends), Op::Submit(Does::Runs) | Op::Stop]) => true,
-        ((1, 1), [Op::Submit(Does::BlocksBound), Op::ForEachP | Op::Resize | Op::Tick]) => true,
-        ((1, 2), [Op::Submit(Does::BlocksBound), Op::Submit(Does::Runs)]) => program.setup.refused == 0,
-        ((1, 2), [Op::SubmitTwo(Does::CallsBound), Op::Tick]) => program.setup.refused == 0,
+        ((1, 1, _), [Op::Submit(Does::Ends), Op::Submit(Does::Runs) | Op::Stop]) => true,
+        ((1, 1, _), [Op::Submit(Does::BlocksBound), Op::ForEachP | Op::Resize | Op::Tick]) => true,
+        ((1, 2, 0), [Op::Submit(Does::BlocksBound), Op::Submit(Does::Runs)]) => true,
+        ((1, 2, 0), [Op::SubmitTwo(Does::CallsBound), Op::Tick]) => true,
         _ => false,
     };
     // All Ps are wanted by two at once.
     let is_party = |role, op, _| role == Role::Party && matches!(op, Op::Stop | Op::Resize | Op::ForEachP);
-    let wants_all = |program: &Program<Scheduled>| program.setup.size() == (1, 1) && !is_small_beside(&ops_of(program));
+    let wants_all =
+        |program: &Program<Scheduled>| program.setup.size() == (1, 1, 0) && !is_small_beside(&ops_of(program));
     vec![
         Focus { is_played: hands_off, ..Focus::new(&[2], is_both) },
         Focus { is_played: wants_all, ..Focus::new(&[1, 1], is_party) },
