@@ -20,21 +20,54 @@ pub(super) fn is_sc_consistent(graph: &Graph) -> bool {
     let fences = Fences::of(graph, &all);
     let accesses = (!only_fences).then(|| Accesses::of(graph, &fences));
     let edge = |a: usize, b: usize| match &accesses {
-        None => fences.edges[a][b],
+        None => fences.edges.has(a, b),
         Some(sc) => sc.are_ordered(all[a], all[b], a, b),
     };
     if lights.is_empty() { is_acyclic(nodes.len(), edge) } else { is_ordered(graph, &all, nodes.len(), edge) }
 }
 
 pub(super) fn is_acyclic(n: usize, edge: impl Fn(usize, usize) -> bool) -> bool {
-    let mut reach: Vec<Vec<bool>> = (0..n).map(|a| (0..n).map(|b| a != b && edge(a, b)).collect()).collect();
+    let mut reach = Relation::of(n, |a, b| a != b && edge(a, b));
     for via in 0..n {
-        let beyond = reach[via].clone();
-        for from in reach.iter_mut().filter(|from| from[via]) {
-            from.iter_mut().zip(&beyond).for_each(|(to, on)| *to |= on);
+        for from in 0..n {
+            if reach.has(from, via) {
+                reach.add_all(from, via);
+            }
         }
     }
-    (0..n).all(|a| !reach[a][a])
+    (0..n).all(|a| !reach.has(a, a))
+}
+
+/// A relation between numbers, a row of bits each.
+struct Relation {
+    bits: Vec<u64>,
+    words: usize,
+}
+
+impl Relation {
+    fn of(n: usize, mut is_in: impl FnMut(usize, usize) -> bool) -> Relation {
+        let words = n.div_ceil(64);
+        let mut relation = Relation { bits: vec![0; n * words], words };
+        for a in 0..n {
+            (0..n).filter(|&b| is_in(a, b)).for_each(|b| relation.add(a, b));
+        }
+        relation
+    }
+
+    fn has(&self, a: usize, b: usize) -> bool {
+        self.bits[a * self.words + b / 64] >> (b % 64) & 1 == 1
+    }
+
+    fn add(&mut self, a: usize, b: usize) {
+        self.bits[a * self.words + b / 64] |= 1 << (b % 64);
+    }
+
+    /// `a` is related to all that `b` is.
+    fn add_all(&mut self, a: usize, b: usize) {
+        for word in 0..self.words {
+            self.bits[a * self.words + word] |= self.bits[b * self.words + word];
+        }
+    }
 }
 
 impl Graph {
@@ -54,16 +87,21 @@ impl Graph {
 /// Between fences all of it is: `a` happens before `b`, or before an access that is `eco`-before one that happens
 /// before `b`.
 struct Fences {
-    edges: Vec<Vec<bool>>,
+    edges: Relation,
 }
 
 impl Fences {
     fn of(graph: &Graph, nodes: &[usize]) -> Fences {
         let k = nodes.len();
-        let mut edges: Vec<Vec<bool>> =
-            nodes.iter().map(|&a| nodes.iter().map(|&b| graph.happens_before(a, b)).collect()).collect();
+        let mut edges = Relation::of(k, |a, b| graph.happens_before(nodes[a], nodes[b]));
         let (mut first, mut last) = (vec![0; k], vec![0; k]);
-        for loc in graph.locations() {
+        // What one thread alone has accessed is in its own order.
+        let is_shared = |loc: &Loc| {
+            let mut threads = graph.of(*loc).map(|(_, event)| event.thread);
+            let last = threads.next();
+            threads.any(|other| last != Some(other))
+        };
+        for loc in graph.locations().filter(is_shared) {
             // Of what comes after each fence the first, of what comes before each fence the last.
             first.fill(u32::MAX);
             last.fill(0);
@@ -78,9 +116,7 @@ impl Fences {
                 }
             }
             for a in 0..k {
-                for b in 0..k {
-                    edges[a][b] |= first[a] < last[b];
-                }
+                (0..k).filter(|&b| first[a] < last[b]).for_each(|b| edges.add(a, b));
             }
         }
         Fences { edges }
@@ -111,7 +147,7 @@ impl Accesses<'_> {
         let is_fence = |n: usize| graph.events[n].is_fence() || graph.events[n].kind == Kind::Light;
         let all = 0..graph.events.len();
         match (is_fence(a), is_fence(b)) {
-            (true, true) => self.fences.edges[i][j],
+            (true, true) => self.fences.edges.has(i, j),
             (true, false) => all.into_iter().any(|n| (n == a || graph.happens_before(a, n)) && self.scb(n, b)),
             (false, true) => all.into_iter().any(|n| (n == b || graph.happens_before(n, b)) && self.scb(a, n)),
             (false, false) => self.scb(a, b),

@@ -108,6 +108,12 @@ impl Graph {
         (size_of::<Graph>() + self.events.capacity() * of_each + past + threads) as u64
     }
 
+    /// What happens before whatever `thread` does next; of one that knows of nothing, nothing.
+    pub(super) fn known(&self, thread: u8) -> Option<&Clock> {
+        let last = self.threads[usize::from(thread)].last;
+        self.clocks.get(usize::from(last)).map(|clocks| &clocks.hb)
+    }
+
     /// What `thread` knows now.
     pub fn state(&self, thread: u8) -> Clocks {
         let Thread { last, len, .. } = self.threads[usize::from(thread)];
@@ -154,7 +160,7 @@ impl Graph {
     /// Finds the events of each location: after the events have changed otherwise than by `push`.
     pub(crate) fn reindex(mut self) -> Graph {
         self.index = Index::default();
-        self.events.iter().for_each(|event| self.index.push(event.loc));
+        self.events.iter().for_each(|event| self.index.push(event, &self.events));
         self
     }
 
@@ -165,8 +171,9 @@ impl Graph {
     }
 
     /// The last write of `loc`.
+    #[inline]
     pub fn newest(&self, loc: Loc) -> u16 {
-        self.writes(loc).max().map_or(INIT, |(_, write)| write)
+        self.index.newest_of(loc)
     }
 
     /// The last value of `loc`, which was written.
@@ -181,18 +188,25 @@ impl Graph {
 
     /// The oldest write of `loc` that a thread that knows `hb` may still see, as a rank: it knows of no newer one.
     fn oldest(&self, hb: &Clock, loc: Loc) -> u16 {
+        if let Some(newest) = self.events.get(usize::from(self.newest(loc))).filter(|newest| hb.has_event(newest)) {
+            return newest.mo;
+        }
         let known = self.of(loc).filter(|(_, e)| hb.has_event(e));
         known.map(|(_, e)| if e.is_write() { e.mo } else { self.rank(e.rf) }).max().unwrap_or(0)
     }
 
     /// The writes that `thread` may read, the newest first.
     pub(super) fn readable(&self, thread: u8, loc: Loc) -> Vec<u16> {
-        let oldest = self.oldest(&self.state(thread).hb, loc);
+        let oldest = self.known(thread).map_or(0, |hb| self.oldest(hb, loc));
         self.newest_first(loc, oldest).into_iter().map(|(_, write)| write).collect()
     }
 
     /// The writes of `loc` from that rank on, the newest first, with their ranks.
     fn newest_first(&self, loc: Loc, oldest: u16) -> Vec<(u16, u16)> {
+        let newest = self.newest(loc);
+        if self.rank(newest) <= oldest {
+            return vec![(self.rank(newest), newest)];
+        }
         let mut writes: Vec<(u16, u16)> = self.writes(loc).filter(|(rank, _)| *rank >= oldest).collect();
         writes.sort_unstable_by(|a, b| b.cmp(a));
         writes
@@ -286,7 +300,7 @@ impl Graph {
         if self.is_symmetric {
             self.past.push(new.past);
         }
-        self.index.push(new.event.loc);
+        self.index.push(&new.event, &self.events);
     }
 
     /// Adds a write, with `rank`; those behind it move back.

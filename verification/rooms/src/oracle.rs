@@ -103,7 +103,14 @@ impl<R: Room> Search<'_, R> {
     fn explains_the_rest(&mut self, spec: &R::Spec, done: &mut Vec<usize>) -> bool {
         let history = self.history;
         let mut is_over = true;
-        for (thread, of) in history.0.iter().enumerate() {
+        // First the call that has seen the least when it ended: most often that is the order in which they were.
+        let seen = |&thread: &usize| {
+            history.0[thread].calls.get(done[thread]).map_or(usize::MAX, |call| call.seen.iter().sum())
+        };
+        let mut order: Vec<usize> = (0..history.0.len()).collect();
+        order.sort_by_key(seen);
+        for thread in order {
+            let of = &history.0[thread];
             let id = CallId { thread, nth: done[thread] };
             let call = of.calls.get(id.nth);
             let sleeping = of.sleeping.as_ref().filter(|_| call.is_none());

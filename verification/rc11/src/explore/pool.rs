@@ -16,6 +16,18 @@ const TURN: u64 = 128;
 /// Random branches are taken as long as what waits takes less memory than this.
 const MOST_BYTES: u64 = 256 << 20;
 
+/// Each execution frees what it has used, and the next one wants it again: glibc would hand it back to the system meanwhile,
+/// which costs a seventh of the time.
+pub(super) fn keep_freed_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        const KEPT_BYTES: libc::c_int = 256 << 20;
+        static ONCE: std::sync::Once = std::sync::Once::new();
+        // SAFETY: it takes two numbers, and may be called at any time.
+        ONCE.call_once(|| _ = unsafe { libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT_BYTES) });
+    }
+}
+
 /// What the workers share.
 pub(super) struct Pool<'a> {
     config: &'a Config,

@@ -2,6 +2,7 @@
 //! write leaves the graph.
 
 use super::{Clock, Clocks, Event, Graph, INIT, Kind, New, Thread};
+use std::ops::Range;
 
 impl Graph {
     /// The reads that might read `new` instead of what they read: those that it does not depend on.
@@ -42,18 +43,7 @@ impl Graph {
 
     /// The first `len` events: the graph as it was when it had no more.
     pub(crate) fn first(&self, len: usize) -> Graph {
-        let mut graph = self.emptied(len);
-        graph.events.extend_from_slice(&self.events[..len]);
-        graph.clocks.extend_from_slice(&self.clocks[..len]);
-        if self.is_symmetric {
-            graph.past.extend_from_slice(&self.past[..len]);
-        }
-        for (n, event) in self.events[..len].iter().enumerate() {
-            graph.count(n as u16, event);
-        }
-        graph.renumber(self, |n| if usize::from(n) < len { n } else { INIT });
-        graph.forget_threads();
-        graph
+        self.keeping(len, |_| false)
     }
 
     /// Was event `n` added maximally, seen from an event that has that past and would be read by `read`? (TruSt:
@@ -108,33 +98,29 @@ impl Graph {
 
     /// The events up to `read`, and those in `past`.
     pub(super) fn without(&self, read: usize, past: &Clock) -> Graph {
-        self.only(|n, e| n <= read || past.has_event(e))
+        self.keeping(read + 1, |event| past.has_event(event))
     }
 
-    /// Only the events that stay. Each thread's are its first ones.
-    pub(super) fn only(&self, stays: impl Fn(usize, &Event) -> bool) -> Graph {
-        let mut graph = self.emptied(self.events.len());
-        let mut now = vec![INIT; self.events.len()];
-        for (n, (event, clocks)) in self.events.iter().zip(&self.clocks).enumerate() {
-            if !stays(n, event) {
-                continue;
-            }
-            now[n] = graph.events.len() as u16;
-            graph.count(now[n], event);
-            graph.events.push(*event);
-            graph.clocks.push(*clocks);
-            if self.is_symmetric {
-                graph.past.push(self.past[n]);
-            }
+    /// The first `len` events, and of the others those that stay. Each thread's are its first ones.
+    fn keeping(&self, len: usize, stays: impl Fn(&Event) -> bool) -> Graph {
+        let all = self.events.len();
+        let (mut graph, mut now) = (self.emptied(), vec![INIT; all]);
+        let mut run = 0..len;
+        // Those that stay side by side are copied at once.
+        while !run.is_empty() {
+            now[run.clone()].iter_mut().zip(graph.events.len() as u16..).for_each(|(now, n)| *now = n);
+            graph.copy(self, run.clone());
+            let next = (run.end..all).find(|&n| stays(&self.events[n])).unwrap_or(all);
+            run = next..(next..all).find(|&n| !stays(&self.events[n])).unwrap_or(all);
         }
         graph.renumber(self, |n| now[usize::from(n)]);
         graph.forget_threads();
         graph
     }
 
-    /// The same without its events, with room for so many and a few more.
-    pub(super) fn emptied(&self, events: usize) -> Graph {
-        let room = events + 4;
+    /// The same without its events, with room for them and a few more.
+    fn emptied(&self) -> Graph {
+        let room = self.events.len() + 4;
         let left = |(n, thread): (usize, &Thread)| Thread { len: 0, last: INIT, is_there: n == 0, ..*thread };
         Graph {
             events: Vec::with_capacity(room),
@@ -149,17 +135,28 @@ impl Graph {
         }
     }
 
-    /// Its threads and locations have `event`, which has that number.
-    #[inline]
-    pub(super) fn count(&mut self, number: u16, event: &Event) {
+    /// Adds some of the events of another.
+    fn copy(&mut self, from: &Graph, run: Range<usize>) {
+        let begins = self.events.len();
+        self.events.extend_from_slice(&from.events[run.clone()]);
+        self.clocks.extend_from_slice(&from.clocks[run.clone()]);
+        if self.is_symmetric {
+            self.past.extend_from_slice(&from.past[run]);
+        }
+        (begins..self.events.len()).for_each(|n| self.count(n));
+    }
+
+    /// Its threads and locations have event `n`.
+    fn count(&mut self, n: usize) {
+        let event = &self.events[n];
         if let Kind::Fork(child) = event.kind {
             let child = &mut self.threads[usize::from(child)];
-            (child.is_there, child.last) = (true, number);
+            (child.is_there, child.last) = (true, n as u16);
         }
         let thread = &mut self.threads[usize::from(event.thread)];
         thread.len += 1;
-        thread.last = number;
-        self.index.push(event.loc);
+        thread.last = n as u16;
+        self.index.push(event, &self.events);
     }
 
     /// The last threads, if they have not been forked.

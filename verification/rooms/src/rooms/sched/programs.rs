@@ -172,12 +172,15 @@ pub(super) fn focuses() -> Vec<Focus<Scheduled>> {
 /// Those that take minutes.
 pub(super) fn larger() -> Vec<Focus<Scheduled>> {
     // A P is handed off beside what wants one.
-    let hands_off = |program: &Program<Scheduled>| match (program.setup.size(), &ops_of(program)[..]) {
-        ((1, 1, _), [Op::Submit(Does::Ends), Op::Submit(Does::Runs) | Op::Stop]) => true,
-        ((1, 1, _), [Op::Submit(Does::BlocksBound), Op::ForEachP | Op::Resize | Op::Tick]) => true,
-        ((1, 2, 0), [Op::Submit(Does::BlocksBound), Op::Submit(Does::Runs)]) => true,
-        ((1, 2, 0), [Op::SubmitTwo(Does::CallsBound), Op::Tick]) => true,
-        _ => false,
+    let hands_off = |program: &Program<Scheduled>| {
+        use Does::{BlocksBound, CallsBound, Ends, Runs};
+        matches!(
+            (program.setup.size(), &ops_of(program)[..]),
+            ((1, 1, _), [Op::Submit(Ends), Op::Submit(Runs) | Op::Stop])
+                | ((1, 1, _), [Op::Submit(BlocksBound), Op::ForEachP | Op::Resize | Op::Tick])
+                | ((1, 2, 0), [Op::Submit(BlocksBound), Op::Submit(Runs)])
+                | ((1, 2, 0), [Op::SubmitTwo(CallsBound), Op::Tick])
+        )
     };
     // All Ps are wanted by two at once.
     let is_party = |role, op, _| role == Role::Party && matches!(op, Op::Stop | Op::Resize | Op::ForEachP);
