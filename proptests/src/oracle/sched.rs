@@ -6,36 +6,36 @@ use crate::machine::Played;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest_state_machine::ReferenceStateMachine;
-use spinpark_verification::spec::{self, Model, Move, Numbers, Theme};
+use spinpark_verification::spec::{self, Lists, Move, Numbers, Theme};
 
 pub use spinpark_verification::spec::Wrong;
 
-/// The state machine of [`Model`]. `WRONG`: the number of a [`Wrong`] rule; 0: none.
+/// The state machine of [`Lists`]. `WRONG`: the number of a [`Wrong`] rule; 0: none.
 #[derive(Debug)]
 pub struct Machine<const WRONG: u8>;
 
 impl<const WRONG: u8> ReferenceStateMachine for Machine<WRONG> {
-    type State = Model;
+    type State = Lists;
     type Transition = Move;
 
-    fn init_state() -> BoxedStrategy<Model> {
+    fn init_state() -> BoxedStrategy<Lists> {
         let wrong = Wrong::ALL.into_iter().find(|wrong| *wrong as u8 == WRONG);
         let themes = select(&Theme::ALL[..]);
-        (numbers(), themes).prop_map(move |(numbers, theme)| Model::new(numbers, wrong).about(theme)).boxed()
+        (numbers(), themes).prop_map(move |(numbers, theme)| Lists::new(numbers, wrong).about(theme)).boxed()
     }
 
-    fn transitions(model: &Model) -> BoxedStrategy<Move> {
+    fn transitions(lists: &Lists) -> BoxedStrategy<Move> {
         let seed = prop_oneof![1 => Just(0), 3 => 0..1000u64];
-        (select(model.allowed()), seed).prop_map(|(what, seed)| Move { what, seed }).boxed()
+        (select(lists.allowed()), seed).prop_map(|(what, seed)| Move { what, seed }).boxed()
     }
 
-    fn preconditions(model: &Model, this: &Move) -> bool {
-        model.allows(this.what)
+    fn preconditions(lists: &Lists, this: &Move) -> bool {
+        lists.allows(this.what)
     }
 
-    fn apply(mut model: Model, this: &Move) -> Model {
-        model.make(*this);
-        model
+    fn apply(mut lists: Lists, this: &Move) -> Lists {
+        lists.make(*this);
+        lists
     }
 }
 
@@ -67,11 +67,11 @@ fn numbers() -> impl Strategy<Value = Numbers> {
 }
 
 impl<const WRONG: u8> Played for Machine<WRONG> {
-    fn play(start: &Model, moves: &[Move], step: impl Fn()) -> Result<Tally, Broken> {
+    fn play(start: &Lists, moves: &[Move], step: impl Fn()) -> Result<Tally, Broken> {
         spec::play(start, moves, step)
     }
 
-    fn setting(start: &Model) -> String {
+    fn setting(start: &Lists) -> String {
         format!("{:?}", start.numbers())
     }
 

@@ -18,7 +18,7 @@ use crate::spec::What::{
     Arrive, Await, Block, Calm, Close, End, Enter, GoOn, Next, Park, Ready, ReadyBound, StartMonitor, Stop, Submit,
     Tick, Timer,
 };
-use crate::spec::{Activity, Ev, Item, Kernel, Model as Lists, Move, Numbers, What, Who};
+use crate::spec::{Activity, Ev, Item, Kernel, Lists, Move, Numbers, What, Who};
 use spinpark_kernel::protocol::locked::Wake;
 use std::collections::BTreeMap;
 

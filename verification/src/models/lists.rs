@@ -14,7 +14,7 @@ use crate::spec::What::{
     NextTurn, Park, Ready, ReadyBound, Refuse, Report, Resize, Start, StartMonitor, Stop, Submit, Tick, Timer, Yield,
     YieldBound,
 };
-use crate::spec::{self, Kernel, Model as Lists, Move, Numbers, Theme, What, Who};
+use crate::spec::{self, Kernel, Lists, Move, Numbers, Theme, What, Who};
 use spinpark_kernel::protocol::locked::Wake;
 
 const SMALL: Numbers = Numbers {

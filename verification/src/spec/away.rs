@@ -1,7 +1,7 @@
 //! An M without a P: system calls, bound Gs; and the monitor, which never has one.
 
 use crate::spec::hands::Slept;
-use crate::spec::model::{At, M, Model, P, Watched};
+use crate::spec::lists::{At, Lists, M, P, Watched};
 use crate::spec::moves::{Ev, Item};
 use crate::spec::wrong::Wrong;
 use spinpark_kernel::host::Nanos;
@@ -11,7 +11,7 @@ use spinpark_kernel::protocol::syscall::Way;
 /// How long a G may run, and a P sit idle in a system call.
 const SLICE: Nanos = 10_000_000;
 
-impl Model {
+impl Lists {
     /// `m`, which runs `g` under `p`, enters a system call that may be short. Does it look whether the P is wanted? An
     /// M that is interrupted does not.
     pub(super) fn enter(&mut self, m: usize, g: u64, p: usize, does_look: bool) {

@@ -2,7 +2,7 @@
 
 use crate::checker::tally::{Broken, Tally};
 use crate::spec::kernel::Kernel;
-use crate::spec::model::Model;
+use crate::spec::lists::Lists;
 use crate::spec::moves::{Move, Observed};
 use std::fmt::Debug;
 
@@ -14,31 +14,31 @@ const END: usize = 1000;
 ///
 /// # Errors
 /// The first move after which they differ.
-pub fn play(start: &Model, moves: &[Move], step: impl Fn()) -> Result<Tally, Broken> {
-    let mut model = start.clone();
-    let mut kernel = Kernel::new(model.numbers());
+pub fn play(start: &Lists, moves: &[Move], step: impl Fn()) -> Result<Tally, Broken> {
+    let mut lists = start.clone();
+    let mut kernel = Kernel::new(lists.numbers());
     for (i, this) in moves.iter().enumerate() {
         step();
-        both(&mut model, &mut kernel, *this)
+        both(&mut lists, &mut kernel, *this)
             .map_err(|why| Broken::because(format_args!("move {i}, {this:?}: {why}")))?;
     }
-    to_the_end(model, kernel)
+    to_the_end(lists, kernel)
 }
 
 /// Brings both to their end.
 ///
 /// # Errors
 /// The first move after which they differ; or that there is no end.
-pub fn to_the_end(mut model: Model, mut kernel: Kernel) -> Result<Tally, Broken> {
+pub fn to_the_end(mut lists: Lists, mut kernel: Kernel) -> Result<Tally, Broken> {
     for _ in 0..END {
-        let Some(what) = model.to_the_end() else { break };
-        both(&mut model, &mut kernel, Move { what, seed: 0 })
+        let Some(what) = lists.to_the_end() else { break };
+        both(&mut lists, &mut kernel, Move { what, seed: 0 })
             .map_err(|why| Broken::because(format_args!("at the end, {what:?}: {why}")))?;
     }
-    if model.is_at_its_end() {
-        Ok(model.seen)
+    if lists.is_at_its_end() {
+        Ok(lists.seen)
     } else {
-        Err(Broken::because(format_args!("no party moves any more, but not all have ended: {:?}", model.seen_now())))
+        Err(Broken::because(format_args!("no party moves any more, but not all have ended: {:?}", lists.seen_now())))
     }
 }
 
@@ -46,27 +46,27 @@ pub fn to_the_end(mut model: Model, mut kernel: Kernel) -> Result<Tally, Broken>
 ///
 /// # Errors
 /// What differs after it.
-pub fn both(model: &mut Model, kernel: &mut Kernel, this: Move) -> Result<(), Broken> {
-    model.make(this);
+pub fn both(lists: &mut Lists, kernel: &mut Kernel, this: Move) -> Result<(), Broken> {
+    lists.make(this);
     kernel.make(this);
-    let (told, found) = (model.seen_now(), kernel.seen_now());
+    let (told, found) = (lists.seen_now(), kernel.seen_now());
     same("what happens", &told.events, &found.events)?;
     same("where the Ms are", &told.ms, &found.ms)?;
     same("where the others are", &told.outside, &found.outside)?;
     same("whether an M could be had", &told.can_start_m, &found.can_start_m)?;
     same("the scheduler", &told.snapshot, &found.snapshot)?;
-    match model.fault() {
+    match lists.fault() {
         // A wrong rule need not add up; it is the kernel that has to refute it.
-        Some(why) if model.is_right() => Err(Broken::because(format_args!("in the model {why}"))),
-        _ => quiet(model, &found),
+        Some(why) if lists.is_right() => Err(Broken::because(format_args!("in the lists {why}"))),
+        _ => quiet(lists, &found),
     }
 }
 
 /// When every M sleeps nothing may be wrong, unless no M was available, or the scheduler is closed.
-fn quiet(model: &Model, found: &Observed) -> Result<(), Broken> {
+fn quiet(lists: &Lists, found: &Observed) -> Result<(), Broken> {
     let snapshot = &found.snapshot;
     match snapshot.violation() {
-        Some(why) if snapshot.is_quiescent() && !model.may_leave_work() => {
+        Some(why) if snapshot.is_quiescent() && !lists.may_leave_work() => {
             Err(Broken::because(format_args!("{why}: {snapshot:?}")))
         }
         _ => Ok(()),

@@ -1,7 +1,7 @@
 //! What comes from elsewhere, and the parties that wait for it: timers, the poller, and the monitor's thread.
 
 use crate::spec::hands::Slept;
-use crate::spec::model::{At, Model, Watched};
+use crate::spec::lists::{At, Lists, Watched};
 use crate::spec::moves::{Activity, Ev, Item, What, Who};
 use crate::spec::wrong::Wrong;
 use spinpark_kernel::host::NEVER;
@@ -77,7 +77,7 @@ impl Elsewhere {
     }
 }
 
-impl Model {
+impl Lists {
     /// Has the source anything to give?
     pub(super) fn has_arrived(&self) -> bool {
         !self.arrived.is_empty() || self.elsewhere.deadline() <= self.now

@@ -1,7 +1,7 @@
 //! Which M has which P: which is woken with one, which sleeps without, to which it is handed on, and when none can go
 //! on.
 
-use crate::spec::model::{At, Model, NextP, Until};
+use crate::spec::lists::{At, Lists, NextP, Until};
 use crate::spec::moves::{Activity, Ev, Item, Who};
 use crate::spec::wrong::Wrong;
 use spinpark_kernel::protocol::locked::{Wake, Woken};
@@ -16,7 +16,7 @@ pub(super) enum Slept {
     Exit,
 }
 
-impl Model {
+impl Lists {
     /// The lock is free: does what was left to do.
     pub(super) fn unlock(&mut self) {
         let later = std::mem::take(&mut self.later);

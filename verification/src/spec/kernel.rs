@@ -88,10 +88,10 @@ impl Kernel {
         }
     }
 
-    /// Makes a move that the model allows.
+    /// Makes a move that the lists allow.
     ///
     /// # Panics
-    /// If the kernel does, or is not where the model is.
+    /// If the kernel does, or is not where the lists are.
     pub fn make(&mut self, this: Move) {
         self.witness.book().events.clear();
         Stepped::draw_by(this.seed);

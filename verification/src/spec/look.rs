@@ -1,7 +1,7 @@
 //! How an M looks for a G: at which places, in which order, and what it takes.
 
 use crate::spec::hands::Slept;
-use crate::spec::model::{At, Model, NextP};
+use crate::spec::lists::{At, Lists, NextP};
 use crate::spec::moves::{Ev, Item};
 use crate::spec::wrong::Wrong;
 use spinpark_kernel::protocol::sources::Source;
@@ -36,7 +36,7 @@ fn places(global_first: bool) -> [Source; 5] {
     if global_first { [GlobalTurn, Local, Global, Extra, Steal] } else { [GlobalTurn, Local, Steal, Global, Extra] }
 }
 
-impl Model {
+impl Lists {
     /// `m`, which had none, has this P, and looks.
     pub(super) fn look_with(&mut self, m: usize, p: usize, spins: bool) {
         self.got(m, p, spins);

@@ -1,13 +1,13 @@
 //! The whole scheduler, told from plain lists: what each operation answers, and where each party is after it.
 //!
 //! The kernel plays on [`Stepped`](crate::hosts::stepped::Stepped): one moves at a time, until it falls asleep. So between two
-//! moves every party that has begun runs a G, sleeps, is in a system call, or has stopped the world; and [`Model`] can
+//! moves every party that has begun runs a G, sleeps, is in a system call, or has stopped the world; and [`Lists`] can
 //! say exactly what the next move does. What is sampled at random is part of the move.
 //!
 //! | file | holds |
 //! |------|-------|
 //! | `moves` | what can be moved, what happens, what is seen |
-//! | `model` | the lists |
+//! | `lists` | the lists |
 //! | `look` | how an M looks for a G: the order of the places |
 //! | `turn` | the global queue's turn |
 //! | `hands` | whose P is whose: waking, sleeping, handing on, deadlock |
@@ -25,8 +25,8 @@ mod compare;
 mod elsewhere;
 mod hands;
 mod kernel;
+mod lists;
 mod look;
-mod model;
 mod moves;
 mod play;
 mod sum;
@@ -37,6 +37,6 @@ mod wrong;
 
 pub use compare::{both, play, to_the_end};
 pub use kernel::Kernel;
-pub use model::{Model, Theme};
+pub use lists::{Lists, Theme};
 pub use moves::{Activity, Ev, Item, Move, Numbers, Observed, What, Who};
 pub use wrong::Wrong;

@@ -1,7 +1,7 @@
 //! Making a move, and which there are to make.
 
+use crate::spec::lists::{At, Lists, NextP, Theme};
 use crate::spec::look::Looker;
-use crate::spec::model::{At, Model, NextP, Theme};
 use crate::spec::moves::{Activity, Ev, Item, Move, What, Who};
 use spinpark_kernel::host::Nanos;
 use spinpark_kernel::protocol::locked::{Wake, Woken};
@@ -12,8 +12,8 @@ const PAUSES: [Nanos; 3] = [1, 20_000, 10_000_001];
 /// More Gs than this in all queues are not asked for: what they would show, fewer do.
 const MANY: usize = 24;
 
-impl Model {
-    /// Makes a move that is allowed. What happens in it is in [`seen_now`](Model::seen_now).
+impl Lists {
+    /// Makes a move that is allowed. What happens in it is in [`seen_now`](Lists::seen_now).
     pub fn make(&mut self, this: Move) {
         self.events.clear();
         self.drawn = (this.seed, 0);

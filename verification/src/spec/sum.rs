@@ -1,11 +1,11 @@
-//! What must hold of the lists themselves, whatever the kernel says: a model that makes the same mistake as the kernel
+//! What must hold of the lists themselves, whatever the kernel says: lists that make the same mistake as the kernel
 //! would agree with it.
 
-use crate::spec::model::{At, M, Model, NextP};
+use crate::spec::lists::{At, Lists, M, NextP};
 use crate::spec::moves::Item;
 use spinpark_kernel::protocol::locked::Wake;
 
-impl Model {
+impl Lists {
     /// What does not add up, if anything.
     pub(super) fn fault(&self) -> Option<String> {
         let ps = (0..self.procs).map(|p| (p, self.owners(p))).find(|(_, owners)| *owners != 1);

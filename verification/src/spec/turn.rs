@@ -1,11 +1,11 @@
 //! The global queue's turn, which is the source's and the poller's too.
 
+use crate::spec::lists::Lists;
 use crate::spec::look::Looker;
-use crate::spec::model::Model;
 use crate::spec::moves::{Ev, Item};
 use crate::spec::wrong::Wrong;
 
-impl Model {
+impl Lists {
     fn is_by_count(&self, p: usize) -> bool {
         let every = self.numbers.global_every;
         every != 0 && self.ps[p].dispatches.is_multiple_of(every) && !self.is(Wrong::NoGlobalTurn)

@@ -51,7 +51,7 @@ impl Witness {
         self.book().events.push(event);
     }
     pub(super) fn take(&self, who: Who) -> Role {
-        self.book().roles.remove(&who).expect("the model knows who has something in hand")
+        self.book().roles.remove(&who).expect("the lists know who has something in hand")
     }
     pub(super) fn put(&self, who: Who, role: Role) {
         self.book().roles.insert(who, role);

@@ -1,11 +1,11 @@
 //! Stopping the world, and what is done while it stands; the safepoint; the end.
 
-use crate::spec::model::{At, Model, Sleeper, Until};
+use crate::spec::lists::{At, Lists, Sleeper, Until};
 use crate::spec::moves::{Ev, Item, Who};
 use crate::spec::wrong::Wrong;
 use std::collections::BTreeSet;
 
-impl Model {
+impl Lists {
     /// `who` wants to stop the world, or to pass a safepoint; `own` is its P.
     pub(super) fn queue_up(&mut self, who: Who, own: Option<usize>, stops: bool) {
         let at = if self.is(Wrong::LastStopperFirst) { self.line.len().min(1) } else { self.line.len() };
@@ -152,7 +152,7 @@ impl Model {
     pub(super) fn close(&mut self) {
         self.is_closed = true;
         while let Some(m) = self.sleeping.pop() {
-            self.wake_with(m, crate::spec::model::NextP::Exit);
+            self.wake_with(m, crate::spec::lists::NextP::Exit);
         }
         let mut waiting: Vec<usize> = self.waiting.iter().map(|(m, _)| *m).collect();
         waiting.sort_unstable();

@@ -335,6 +335,7 @@ pub(super) fn passes<H: RoomHost>(sched: &S<H>, worker: Option<Worker>) -> (Vec<
     let ran = Arc::new(Mutex::new(Vec::new()));
     let (theirs, embedder) = (Arc::clone(&ran), Arc::clone(sched));
     let function: Arc<SafepointFn> = Arc::new(move |p: PId| {
+        assert!(!H::holds_a_lock(), "user code runs while a lock is held");
         embedder.observer().used[p.index()].write(|()| ());
         of(&theirs).push(p.0);
     });

@@ -135,7 +135,7 @@ pub(super) fn focuses() -> Vec<Focus<Scheduled>> {
     // A P is wanted as it is used.
     let is_wanted = |program: &Program<Scheduled>| match (program.setup.size(), &ops_of(program)[..]) {
         ((1, 1, _), [Op::Submit(does), Op::Tick]) => does.is_light() && *does != Does::Calls,
-        ((1, 1, _), [Op::Submit(Does::CallsBound), Op::ForEachP]) => true,
+        ((1, 1, _), [Op::Submit(Does::CallsBound) | Op::SubmitTwo(Does::Runs), Op::ForEachP]) => true,
         ((1, 1, _), [Op::Submit(does), Op::Resize | Op::ForEachP]) => {
             use Does::{CallsLong, IsInterrupted, Parks, Runs, YieldsBound};
             matches!(does, Runs | YieldsBound | IsInterrupted | Parks | CallsLong)

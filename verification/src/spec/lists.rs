@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A scheduler in lists. Nothing here is shared, and no thread interferes.
 #[derive(Debug, Clone)]
-pub struct Model {
+pub struct Lists {
     pub(super) numbers: Numbers,
     pub(super) wrong: Option<Wrong>,
     /// What is done more often than other things.
@@ -205,11 +205,11 @@ pub(super) struct Later {
     pub(super) poller: bool,
 }
 
-impl Model {
+impl Lists {
     /// A scheduler that was just made; by a wrong rule, if there is one.
-    pub fn new(numbers: Numbers, wrong: Option<Wrong>) -> Model {
+    pub fn new(numbers: Numbers, wrong: Option<Wrong>) -> Lists {
         let capacity = numbers.capacity();
-        Model {
+        Lists {
             numbers,
             wrong,
             theme: Theme::Everything,
@@ -252,8 +252,8 @@ impl Model {
 
     /// The same, but this is done more often than other things.
     #[must_use]
-    pub fn about(self, theme: Theme) -> Model {
-        Model { theme, ..self }
+    pub fn about(self, theme: Theme) -> Lists {
+        Lists { theme, ..self }
     }
 
     /// Its numbers.
