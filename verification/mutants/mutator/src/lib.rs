@@ -185,8 +185,14 @@ impl Placing {
     pub const LISTS: [&'static str; 3] = ["copied.txt", "alone.txt", "stillborn.txt"];
 
     /// The lists of mutants that were made by hand: over the kernel, and mistakes of two lines over tasks and waits.
-    pub const BY_HAND: [&'static str; 5] =
-        ["by_hand.toml", "by_hand_waits.toml", "by_hand_4.toml", "by_hand_5.toml", "by_hand_6.toml"];
+    pub const BY_HAND: [&'static str; 6] = [
+        "by_hand.toml",
+        "by_hand_waits.toml",
+        "by_hand_4.toml",
+        "by_hand_5.toml",
+        "by_hand_6.toml",
+        "by_hand_7.toml",
+    ];
 
     /// The wrong variants of rooms that are declared in `verification/rooms`, a file for each, seen from the kernel's folder.
     pub const VARIANTS: &'static str = "../../rooms/variants";
