@@ -115,8 +115,8 @@ impl Fences {
                     }
                 }
             }
-            for a in 0..k {
-                (0..k).filter(|&b| first[a] < last[b]).for_each(|b| edges.add(a, b));
+            for (a, first) in first.iter().enumerate() {
+                (0..k).filter(|&b| *first < last[b]).for_each(|b| edges.add(a, b));
             }
         }
         Fences { edges }
