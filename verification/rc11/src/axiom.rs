@@ -45,7 +45,7 @@ struct Relation {
 }
 
 impl Relation {
-    fn of(n: usize, mut is_in: impl FnMut(usize, usize) -> bool) -> Relation {
+    fn of(n: usize, is_in: impl Fn(usize, usize) -> bool) -> Relation {
         let words = n.div_ceil(64);
         let mut relation = Relation { bits: vec![0; n * words], words };
         for a in 0..n {

@@ -108,10 +108,10 @@ impl Graph {
         (size_of::<Graph>() + self.events.capacity() * of_each + past + threads) as u64
     }
 
-    /// What happens before whatever `thread` does next; of one that knows of nothing, nothing.
-    pub(super) fn known(&self, thread: u8) -> Option<&Clock> {
+    /// What happens before whatever `thread` does next: of what it [knows](Graph::state), that alone, and not copied.
+    pub(super) fn known(&self, thread: u8) -> &Clock {
         let last = self.threads[usize::from(thread)].last;
-        self.clocks.get(usize::from(last)).map(|clocks| &clocks.hb)
+        self.clocks.get(usize::from(last)).map_or(&Clock::NONE, |clocks| &clocks.hb)
     }
 
     /// What `thread` knows now.
@@ -197,7 +197,7 @@ impl Graph {
 
     /// The writes that `thread` may read, the newest first.
     pub(super) fn readable(&self, thread: u8, loc: Loc) -> Vec<u16> {
-        let oldest = self.known(thread).map_or(0, |hb| self.oldest(hb, loc));
+        let oldest = self.oldest(self.known(thread), loc);
         self.newest_first(loc, oldest).into_iter().map(|(_, write)| write).collect()
     }
 

@@ -7,7 +7,7 @@
 //! | file | holds |
 //! |------|-------|
 //! | `moves` | what can be moved, what happens, what is seen |
-//! | `lists` | the lists |
+//! | `lists` | what they are, and what is seen of them |
 //! | `look` | how an M looks for a G: the order of the places |
 //! | `turn` | the global queue's turn |
 //! | `hands` | whose P is whose: waking, sleeping, handing on, deadlock |

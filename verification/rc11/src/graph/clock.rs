@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 pub struct Clock([u16; MAX_THREADS]);
 
 impl Clock {
+    /// No event of any thread.
+    pub(super) const NONE: Clock = Clock([0; MAX_THREADS]);
+
     /// All events, of all threads.
     pub(crate) const ALL: Clock = Clock([u16::MAX; MAX_THREADS]);
 

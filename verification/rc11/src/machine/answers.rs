@@ -106,7 +106,7 @@ impl Machine {
     /// Does `thread` know of an event, or of the end, of the location's maker that comes after its making?
     pub(super) fn knows_what_it_must(&mut self, thread: u8) -> bool {
         let must_know = self.slots[usize::from(thread)].must_know.take();
-        must_know.is_none_or(|(maker, told)| self.graph.known(thread).is_some_and(|hb| hb.of(maker) > told))
+        must_know.is_none_or(|(maker, told)| self.graph.known(thread).of(maker) > told)
     }
 
     /// Events from number `first` on are new. Another's than `thread`'s are those of one that waited for a lock: it is
