@@ -1,10 +1,10 @@
 //! Real threads: the same programs, judged by the same oracle. What ended before is told by one counter of the machine.
 
-use crate::explore;
-use crate::host::RoomHost;
+use crate::host::{Body, Moment, RoomHost};
 use crate::play::Stage;
 use crate::program::Program;
 use crate::room::{Real, Room};
+use crate::rooms::Common;
 use crate::wakers::Sleeper;
 use kernel::host::{self, Host, Nanos, SpawnError};
 use std::cell::Cell;
@@ -144,27 +144,14 @@ impl Host for Cores {
         CLOCK.load(Ordering::SeqCst)
     }
     fn spawn(_: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
-        thread::spawn(body);
+        Self::start(Box::new(body));
         Ok(())
     }
 }
 
 impl RoomHost for Cores {
-    type Moment = u64;
-    fn moment() -> u64 {
-        CLOCK.fetch_add(1, Ordering::SeqCst)
-    }
-    fn at_the_latest(moment: u64) -> u64 {
-        moment
-    }
-    fn is_before(one: u64, other: u64) -> bool {
-        one < other
-    }
-    fn is_seen(one: u64, other: u64) -> bool {
-        one < other
-    }
-    fn is_past(one: u64, other: u64) -> bool {
-        one < other
+    fn moment() -> Moment {
+        Moment::Count(CLOCK.fetch_add(1, Ordering::SeqCst))
     }
     fn me() -> usize {
         ME.get()
@@ -172,7 +159,7 @@ impl RoomHost for Cores {
     fn holds_a_lock() -> bool {
         HELD.get() > 0
     }
-    fn start(body: impl FnOnce() + Send + 'static) {
+    fn start(body: Body) {
         thread::spawn(body);
     }
 }
@@ -233,30 +220,42 @@ impl Rest {
 /// # Errors
 /// Why the specification does not explain it.
 pub fn run<R: Room, I: Real<R, Cores>>(program: &Arc<Program<R>>, seed: u64) -> Result<(u64, usize), String> {
-    let (stage, n) = (Stage::<R, Cores, I>::new(program), program.threads.len());
+    let stage = Stage::<R, Cores, I>::new(program);
+    let act = |me: usize, rest: &Rest| stage.act(program, me, &|sleeper| rest.sleep(me, sleeper));
+    let ran = run_threads(program.threads.len(), seed, &act, &|| stage.judge(program));
+    ran.map_err(|(why, is_panic)| if is_panic { format!("{why}\n{program}") } else { why })
+}
+
+/// Runs so many threads until none goes on, and judges then. The error says whether one has panicked.
+fn run_threads(
+    n: usize,
+    seed: u64,
+    act: &(dyn Fn(usize, &Rest) + Sync),
+    judge: &dyn Fn() -> Result<(u64, usize), String>,
+) -> Result<(u64, usize), (String, bool)> {
     let (sleepers, done) = (Mutex::new((0..n).map(|_| None).collect()), AtomicUsize::new(0));
     let rest = Rest { sleepers, done, is_over: AtomicBool::new(false) };
     thread::scope(|scope| {
-        let act = |me: usize| {
-            let (stage, program, rest) = (&stage, &program, &rest);
+        let body = |me: usize| {
+            let rest = &rest;
             move || {
                 let _ends = Ends(rest);
                 ME.set(me + 1);
                 RANDOM.set(seed.wrapping_mul(31).wrapping_add(me as u64));
-                stage.act(program, me, &|sleeper| rest.sleep(me, sleeper));
+                act(me, rest);
             }
         };
-        let threads: Vec<_> = (0..n).map(|me| scope.spawn(act(me))).collect();
+        let threads: Vec<_> = (0..n).map(|me| scope.spawn(body(me))).collect();
         // Also if the oracle panics: the threads that sleep would be waited for.
         let wakes_them = Over(&rest);
         let begun = Instant::now();
         while !rest.is_quiet(n) && begun.elapsed() < PATIENCE {
             thread::yield_now();
         }
-        let judged = stage.judge(program);
+        let judged = judge().map_err(|why| (why, false));
         drop(wakes_them);
         let panics = threads.into_iter().filter_map(|thread| thread.join().err());
-        panics.fold(judged, |_, panic| Err(format!("{}\n{program}", rc11::engine::panic_text(&*panic))))
+        panics.fold(judged, |_, panic| Err((rc11::engine::panic_text(&*panic), true)))
     })
 }
 
@@ -271,7 +270,7 @@ pub fn run_some<R: Room, I: Real<R, Cores>>(
     let (mut slept, mut ran) = (0, 0);
     // Of one, of two and of three threads.
     for shape in [2, 3, 5, 6] {
-        let all = explore::programs::<R>(shape);
+        let all = Common::<R>::of().programs(shape);
         // A thread that sleeps inside of a call could not be ended.
         let tried: Vec<_> = all.iter().filter(|program| !program.sleeps() && is_tried(program)).collect();
         for (n, program) in tried.iter().step_by((tried.len() / programs).max(1)).enumerate() {

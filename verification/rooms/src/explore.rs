@@ -4,14 +4,13 @@ use crate::cores;
 use crate::host::{Rc11, RoomHost};
 use crate::plain::of;
 use crate::play;
-use crate::program::{Chosen, LADDER, Program, Shape, of_focus, of_shape};
+use crate::program::{Chosen, LADDER, Program, Shape};
 use crate::room::Room;
+use crate::rooms::{Common, Declared, ROOMS};
 use rc11::engine::{Config, Counterexample, Report};
-use std::any::{Any, TypeId};
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::{Arc, Mutex};
 
 /// What may come of some programs: how many histories there are, and a digest of the set.
@@ -51,38 +50,39 @@ pub fn at_end() -> Result<Option<String>, String> {
 thread_local! {
     /// Which program is played, as a hash.
     static PROGRAM: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
-    /// The programs of each room and shape.
-    static PROGRAMS: RefCell<HashMap<(TypeId, usize), Box<dyn Any>>> = RefCell::new(HashMap::new());
 }
 
-/// The programs number `n` of a room: those of a shape of the ladder, and behind these those of its focuses.
-pub fn programs<R: Room>(n: usize) -> Arc<Vec<Arc<Program<R>>>> {
-    let list = || match LADDER.get(n) {
-        Some(shape) => of_shape::<R>(shape),
-        None => of_focus::<R>(n - LADDER.len()),
-    };
-    PROGRAMS.with_borrow_mut(|all| {
-        let all = all
-            .entry((TypeId::of::<R>(), n))
-            .or_insert_with(|| Box::new(Arc::new(list().into_iter().map(Arc::new).collect::<Vec<_>>())));
-        Arc::clone(all.downcast_ref::<Arc<Vec<Arc<Program<R>>>>>().expect("of this room"))
-    })
+/// One execution of one of the programs number `n` of the room, which the engine chooses. Returns at once.
+pub fn play_any<R: Room, H: RoomHost>(n: usize) {
+    let programs = Common::<R>::of().programs(n);
+    let nth = if programs.len() > 1 { H::choose(programs.len()) } else { 0 };
+    is_played(n, nth);
+    play::start::<R, H>(&programs[nth]);
 }
 
-/// One execution of one of the programs number `N` of the room, which the engine chooses. Returns at once.
-pub fn play_any<R: Room, H: RoomHost, const N: usize>() {
-    let programs = programs::<R>(N);
-    let n = if programs.len() > 1 { H::choose(programs.len()) } else { 0 };
-    PROGRAM.set(((N as u64) << 32) + n as u64 + 1);
-    play::start::<R, H>(&programs[n]);
+/// This is the program that is played from now on.
+fn is_played(n: usize, nth: usize) {
+    PROGRAM.set(((n as u64) << 32) + nth as u64 + 1);
+}
+
+/// A client program, of whichever room.
+pub trait Client: fmt::Display + Send + Sync {
+    /// Starts an execution on RC11.
+    fn start(self: Arc<Self>);
+}
+
+impl<R: Room> Client for Program<R> {
+    fn start(self: Arc<Self>) {
+        play::start::<R, Rc11>(&self);
+    }
 }
 
 /// Explores one program.
-pub fn explore<R: Room>(program: &Arc<Program<R>>, executions: Option<u64>, seed: Option<u64>) -> Report {
+pub fn explore(program: &Arc<dyn Client>, executions: Option<u64>, seed: Option<u64>) -> Report {
     let program = Arc::clone(program);
     let body = move || {
         rc11::engine::leave_waiting();
-        play::start::<R, Rc11>(&program);
+        Arc::clone(&program).start();
         String::new()
     };
     let config = Config { executions, seed, at_end: Some(Arc::new(at_end)), ..Config::default() };
@@ -115,74 +115,92 @@ pub struct Swept {
     pub failed: usize,
 }
 
-/// Explores each of the programs number `n` of the room; up to the first that fails, or all of them.
-pub fn sweep<R: Room>(n: usize, goes_on: bool, only: &dyn Fn(usize, &Program<R>) -> bool) -> Swept {
-    take_reached();
-    let mut swept = Swept::default();
-    for (nth, program) in programs::<R>(n).iter().enumerate().filter(|(nth, program)| only(*nth, program)) {
-        PROGRAM.set(((n as u64) << 32) + nth as u64 + 1);
-        let report = explore(program, None, None);
-        swept.programs += 1;
-        swept.executions += report.tally.executions;
-        if report.tally.executions > swept.most.0 {
-            swept.most = (report.tally.executions, program.to_string());
-        }
-        if let Some(found) = &report.failure {
-            swept.failed += 1;
-            swept.fails.get_or_insert(nth);
-            let why = sentence(found);
-            swept.failure.get_or_insert(format!("{why}\n(program {nth}, execution {})", report.tally.executions));
-            if !goes_on {
-                break;
-            }
-        }
+/// A room as it is played: on RC11, and on threads of the machine. Each is compiled where there is a list of these.
+pub struct Played {
+    name: &'static str,
+    clients: fn(usize) -> Vec<Arc<dyn Client>>,
+    chosen: fn(&Chosen) -> Option<Arc<dyn Client>>,
+    run_on_cores: fn(usize) -> Result<(), String>,
+}
+
+impl Deref for Played {
+    type Target = Declared;
+    fn deref(&self) -> &Declared {
+        ROOMS.iter().find(|declared| declared.name == self.name).expect("it is in the list")
     }
-    swept.may_reach = take_reached();
-    swept
 }
 
-/// A room, as it is listed.
-#[derive(Clone, Copy)]
-pub struct Declared {
-    /// Its name.
-    pub name: &'static str,
-    /// What its source is called.
-    pub source: &'static str,
-    /// How many programs number `n` it has.
-    pub programs: fn(usize) -> usize,
-    /// How many focuses it has.
-    pub focuses: fn() -> usize,
-    /// How many more it has that are larger.
-    pub larger: fn() -> usize,
-    /// Explores the programs number `n`; goes on after one that fails; only those whose text contains this.
-    pub sweep: fn(usize, bool, &str) -> Swept,
-    /// Explores one of the programs number `n`.
-    pub sweep_one: fn(usize, usize) -> Swept,
-    /// Plays so many executions, drawn at random, of the program that these numbers choose. Why it fails.
-    pub sample: fn(&Chosen, u64) -> Option<String>,
-    /// [`cores::run_some`] of so many programs of each shape, against the room's source.
-    pub run_on_cores: fn(usize) -> Result<(), String>,
-}
-
-impl Declared {
-    /// Of a room.
-    pub const fn of<R: Room>() -> Declared {
-        Declared {
+impl Played {
+    /// This room.
+    pub const fn of<R: Room>() -> Played {
+        fn client<R: Room>(program: &Arc<Program<R>>) -> Arc<dyn Client> {
+            Arc::clone(program) as Arc<dyn Client>
+        }
+        Played {
             name: R::NAME,
-            source: R::SOURCE,
-            programs: |n| programs::<R>(n).len(),
-            focuses: || R::focuses().len(),
-            larger: || R::larger().len(),
-            sweep: |n, goes_on, text| sweep::<R>(n, goes_on, &|_, program| program.to_string().contains(text)),
-            sweep_one: |n, nth| sweep::<R>(n, false, &|other, _| other == nth),
-            sample: |chosen, executions| {
-                let program = Arc::new(crate::program::chosen::<R>(chosen)?);
-                explore(&program, Some(executions), Some(1)).failure.map(|found| sentence(&found))
-            },
+            clients: |n| Common::<R>::of().programs(n).iter().map(client).collect(),
+            chosen: |chosen| Common::<R>::of().chosen(chosen).as_ref().map(client),
             run_on_cores: |programs| cores::run_some::<R, R::Real<cores::Cores>>(programs, |_| true).map(drop),
         }
     }
 
+    /// How many programs number `n` it has.
+    pub fn programs(&self, n: usize) -> usize {
+        (self.clients)(n).len()
+    }
+
+    /// Explores the programs number `n`; goes on after one that fails; only those whose text contains `text`.
+    pub fn sweep(&self, n: usize, goes_on: bool, text: &str) -> Swept {
+        self.sweep_some(n, goes_on, |_, program| text.is_empty() || program.to_string().contains(text))
+    }
+
+    /// Explores one of the programs number `n`.
+    pub fn sweep_one(&self, n: usize, nth: usize) -> Swept {
+        self.sweep_some(n, false, |other, _| other == nth)
+    }
+
+    fn sweep_some(&self, n: usize, goes_on: bool, is_tried: impl Fn(usize, &dyn Client) -> bool) -> Swept {
+        take_reached();
+        let mut swept = Swept::default();
+        let programs = (self.clients)(n);
+        for (nth, program) in programs.iter().enumerate().filter(|(nth, program)| is_tried(*nth, &***program)) {
+            is_played(n, nth);
+            let report = explore(program, None, None);
+            swept.programs += 1;
+            swept.executions += report.tally.executions;
+            if report.tally.executions > swept.most.0 {
+                swept.most = (report.tally.executions, program.to_string());
+            }
+            if let Some(found) = &report.failure {
+                swept.failed += 1;
+                swept.fails.get_or_insert(nth);
+                let why = sentence(found);
+                swept.failure.get_or_insert(format!("{why}\n(program {nth}, execution {})", report.tally.executions));
+                if !goes_on {
+                    break;
+                }
+            }
+        }
+        swept.may_reach = take_reached();
+        swept
+    }
+
+    /// Plays so many executions, drawn at random, of the program that these numbers choose. Why it fails.
+    pub fn sample(&self, chosen: &Chosen, executions: u64) -> Option<String> {
+        let program = (self.chosen)(chosen)?;
+        explore(&program, Some(executions), Some(1)).failure.map(|found| sentence(&found))
+    }
+
+    /// [`cores::run_some`] of so many programs of each shape, against the room's source.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_on_cores(&self, programs: usize) -> Result<(), String> {
+        (self.run_on_cores)(programs)
+    }
+}
+
+impl Declared {
     /// The shapes of a usual run: the ladder, and the focuses.
     pub fn usual(&self) -> Range<usize> {
         0..LADDER.len() + (self.focuses)()
@@ -191,14 +209,6 @@ impl Declared {
     /// All of its shapes.
     pub fn shapes(&self) -> Range<usize> {
         0..self.usual().end + (self.larger)()
-    }
-
-    /// Is this file of the kernel's part of the room's source?
-    pub fn is_made_of(&self, file: &str) -> bool {
-        let folders = ["queues/", "waits/", "protocol/", "types/"];
-        let inside = folders.iter().find_map(|folder| file.strip_prefix(folder)).unwrap_or(file);
-        let module = inside.split(['/', '.']).next();
-        self.source.split(' ').any(|source| module == Some(source))
     }
 }
 

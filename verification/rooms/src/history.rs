@@ -1,31 +1,34 @@
 //! What was called in one execution, and what was answered.
+//!
+//! What is the same for every room is kept apart from what its threads have said: it is compiled once.
 
-use crate::host::RoomHost;
+use crate::host::Moment;
+use crate::oracle::{Judged, explain};
 use crate::plain::of;
-use crate::room::{Does, Room};
-use crate::values::{call_begins, dropped};
+use crate::program::Program;
+use crate::room::{CallId, Does, Room, Spec as _};
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Mutex;
 
 /// A call, as it is written down.
-struct Written<R: Room, H: RoomHost> {
-    does: Does<R::Op>,
-    answer: Option<R::Answer>,
-    begins: H::Moment,
-    ends: H::Moment,
+struct Written {
+    does: Does<()>,
+    is_answered: bool,
+    begins: Moment,
+    ends: Moment,
     wait: usize,
     drops: usize,
 }
 
 /// What one thread has written down.
-pub struct Page<R: Room, H: RoomHost> {
-    calls: Vec<Written<R, H>>,
-    /// The call that it is inside of, and when that began.
-    open: Option<(Does<R::Op>, H::Moment)>,
+struct Page {
+    calls: Vec<Written>,
+    /// When the call began that it is inside of.
+    open: Option<Moment>,
     /// Of each of its waits, what became of its wakers so far.
     wakes: Vec<Box<dyn Fn() -> Wakers + Send>>,
     /// Where it is.
-    pub fate: Fate,
+    fate: Fate,
 }
 
 /// What became of a wait's wakers.
@@ -48,99 +51,146 @@ pub enum Fate {
     Done,
 }
 
-/// What is written down of an execution that goes on.
-pub struct Log<R: Room, H: RoomHost>(Arc<Mutex<Vec<Page<R, H>>>>);
+/// What one thread has said, and was answered.
+pub struct Said<R: Room> {
+    /// In each call.
+    pub calls: Vec<(Does<R::Op>, Option<R::Answer>)>,
+    /// In the call that it is inside of.
+    pub open: Option<Does<R::Op>>,
+}
 
-impl<R: Room, H: RoomHost> Clone for Log<R, H> {
+impl<R: Room> Clone for Said<R> {
     fn clone(&self) -> Self {
-        Log(Arc::clone(&self.0))
+        Said { calls: self.calls.clone(), open: self.open }
     }
 }
 
-impl<R: Room, H: RoomHost> Log<R, H> {
+impl<R: Room> Said<R> {
+    /// What its call number `nth` does, which is the one that it is inside of if there are fewer.
+    pub fn does(&self, nth: usize) -> Option<Does<R::Op>> {
+        self.calls.get(nth).map(|(does, _)| *does).or(self.open)
+    }
+}
+
+/// What the threads of an execution write on, while it goes on.
+pub trait Paper<R: Room>: Send + Sync {
+    /// A call of thread `me` begins.
+    fn begins(&self, me: usize, at: Moment, does: Does<R::Op>);
+    /// It ends, and was answered so, with so many values dropped in it.
+    fn ends(&self, me: usize, at: Moment, answer: Option<R::Answer>, drops: usize);
+    /// Thread `me` has one more wait; what becomes of its wakers.
+    fn waits(&self, me: usize, wakes: Box<dyn Fn() -> Wakers + Send>);
+    /// Where thread `me` is from now on.
+    fn is_at(&self, me: usize, fate: Fate);
+    /// Is all of it explained, once nothing goes on any more, and may the source stay as it is? Its digest, and how many threads sleep.
+    ///
+    /// # Errors
+    /// Why not, with the program and the history.
+    fn judge(
+        &self,
+        program: &Program<R>,
+        judged: Judged,
+        at_rest: &dyn Fn() -> Result<(), String>,
+    ) -> Result<(u64, usize), String>;
+}
+
+/// The paper of a room.
+pub struct Log<R: Room>(Mutex<(Vec<Page>, Vec<Said<R>>)>);
+
+impl<R: Room> Log<R> {
     /// Of so many threads.
     pub fn new(threads: usize) -> Self {
         let page = |_| Page { calls: Vec::new(), open: None, wakes: Vec::new(), fate: Fate::Calls };
-        Log(Arc::new(Mutex::new((0..threads).map(page).collect())))
-    }
-
-    /// What is written.
-    pub fn pages(&self) -> MutexGuard<'_, Vec<Page<R, H>>> {
-        of(&self.0)
-    }
-
-    /// A call of thread `me`.
-    pub fn call<T>(
-        &self,
-        me: usize,
-        does: Does<R::Op>,
-        call: impl FnOnce() -> T,
-        answer: impl FnOnce(&T) -> Option<R::Answer>,
-    ) -> T {
-        let (begins, before) = (H::moment(), call_begins::<H>());
-        self.pages()[me].open = Some((does, begins));
-        let found = call();
-        let (answer, begins, ends) = (answer(&found), H::at_the_latest(begins), H::moment());
-        let drops = dropped::<H>() - before;
-        let page = &mut self.pages()[me];
-        let wait = page.wakes.len();
-        page.open = None;
-        page.calls.push(Written { does, answer, begins, ends, wait, drops });
-        found
-    }
-
-    /// Thread `me` has one more wait; what becomes of its wakers.
-    pub fn waits(&self, me: usize, wakes: impl Fn() -> Wakers + Send + 'static) {
-        self.pages()[me].wakes.push(Box::new(wakes));
-    }
-
-    /// Where thread `me` is from now on.
-    pub fn is_at(&self, me: usize, fate: Fate) {
-        self.pages()[me].fate = fate;
+        let said = |_| Said { calls: Vec::new(), open: None };
+        Log(Mutex::new(((0..threads).map(page).collect(), (0..threads).map(said).collect())))
     }
 
     /// The history, once nothing goes on any more.
-    pub fn history(&self) -> History<R> {
-        let pages = self.pages();
-        let count = |is_counted: &dyn Fn(&Written<R, H>) -> bool| -> Vec<usize> {
-            pages.iter().map(|page| page.calls.iter().take_while(|other| is_counted(other)).count()).collect()
-        };
-        let seen = |ends: H::Moment| -> Vec<usize> {
-            let of = |page: &Page<R, H>| {
-                let begun = page.calls.iter().map(|call| call.begins).chain(page.open.map(|(_, begins)| begins));
-                begun.take_while(|&begins| H::is_seen(begins, ends)).count()
-            };
-            pages.iter().map(of).collect()
-        };
-        let call = |call: &Written<R, H>| Call {
-            does: call.does,
-            answer: call.answer.clone(),
-            after: count(&|other| H::is_before(other.ends, call.begins)),
-            seen: seen(call.ends),
-            wait: call.wait,
-            drops: call.drops,
-        };
-        let sleeps = |does| matches!(does, Does::Begin(op, _) if R::sleeps(op));
-        let open = |&(does, begins): &(Does<R::Op>, H::Moment)| Sleeping {
-            does,
-            after: count(&|other| H::is_before(other.ends, begins)),
-        };
-        let thread = |page: &Page<R, H>| Thread {
-            calls: page.calls.iter().map(call).collect(),
-            sleeping: page.open.as_ref().filter(|(does, _)| sleeps(*does)).map(open),
-            wakes: page.wakes.iter().map(|wakes| wakes()).collect(),
-            fate: page.fate,
-        };
-        History(pages.iter().map(thread).collect())
+    fn history(&self) -> History<R> {
+        let (pages, said) = &*of(&self.0);
+        let sleeps = |said: &Said<R>| matches!(said.open, Some(Does::Begin(op, _)) if R::sleeps(op));
+        History { threads: threads(pages, &said.iter().map(sleeps).collect::<Vec<_>>()), said: said.clone() }
     }
 }
 
+impl<R: Room> Paper<R> for Log<R> {
+    fn begins(&self, me: usize, at: Moment, does: Does<R::Op>) {
+        let (pages, said) = &mut *of(&self.0);
+        (pages[me].open, said[me].open) = (Some(at), Some(does));
+    }
+
+    fn ends(&self, me: usize, at: Moment, answer: Option<R::Answer>, drops: usize) {
+        let (pages, said) = &mut *of(&self.0);
+        let does = said[me].open.take().expect("the call has begun");
+        pages[me].ends(at, does.kind(), answer.is_some(), drops);
+        said[me].calls.push((does, answer));
+    }
+
+    fn waits(&self, me: usize, wakes: Box<dyn Fn() -> Wakers + Send>) {
+        of(&self.0).0[me].wakes.push(wakes);
+    }
+
+    fn is_at(&self, me: usize, fate: Fate) {
+        of(&self.0).0[me].fate = fate;
+    }
+
+    fn judge(
+        &self,
+        program: &Program<R>,
+        judged: Judged,
+        at_rest: &dyn Fn() -> Result<(), String>,
+    ) -> Result<(u64, usize), String> {
+        let history = self.history();
+        explain(R::Spec::new(program.setup, &program.roles()), &history, judged)
+            .map_err(|why| format!("{why}{program}"))?;
+        at_rest().map_err(|why| format!("{why}\n{history}{program}"))?;
+        Ok((history.digest(), history.asleep()))
+    }
+}
+
+impl Page {
+    fn ends(&mut self, ends: Moment, does: Does<()>, is_answered: bool, drops: usize) {
+        let begins = self.open.take().expect("the call has begun").at_the_latest();
+        self.calls.push(Written { does, is_answered, begins, ends, wait: self.wakes.len(), drops });
+    }
+}
+
+/// What each thread has done; `sleep`: which are inside of a call that sleeps.
+fn threads(pages: &[Page], sleep: &[bool]) -> Vec<Thread> {
+    let ended = |begins: Moment| -> Vec<usize> {
+        let of = |page: &Page| page.calls.iter().take_while(|other| other.ends.is_before(&begins)).count();
+        pages.iter().map(of).collect()
+    };
+    let seen = |ends: Moment| -> Vec<usize> {
+        let of = |page: &Page| {
+            let begun = page.calls.iter().map(|call| call.begins).chain(page.open);
+            begun.take_while(|begins| begins.is_seen(&ends)).count()
+        };
+        pages.iter().map(of).collect()
+    };
+    let call = |call: &Written| Call {
+        does: call.does,
+        is_answered: call.is_answered,
+        after: ended(call.begins),
+        seen: seen(call.ends),
+        wait: call.wait,
+        drops: call.drops,
+    };
+    let thread = |(page, sleeps): (&Page, &bool)| Thread {
+        calls: page.calls.iter().map(call).collect(),
+        sleeping: page.open.filter(|_| *sleeps).map(ended),
+        wakes: page.wakes.iter().map(|wakes| wakes()).collect(),
+        fate: page.fate,
+    };
+    pages.iter().zip(sleep).map(thread).collect()
+}
+
 /// A call.
-pub struct Call<R: Room> {
+pub struct Call {
     /// What it does.
-    pub does: Does<R::Op>,
-    /// What it was answered.
-    pub answer: Option<R::Answer>,
+    pub does: Does<()>,
+    /// Was it answered?
+    pub is_answered: bool,
     /// Of each thread, how many calls end before this one begins.
     pub after: Vec<usize>,
     /// Of each thread, of how many calls what was done before them is seen when this one has ended.
@@ -151,27 +201,19 @@ pub struct Call<R: Room> {
     pub drops: usize,
 }
 
-/// A call that sleeps, and has not returned at the end.
-pub struct Sleeping<Op> {
-    /// What it does.
-    pub does: Does<Op>,
-    /// Of each thread, how many calls end before this one begins.
-    pub after: Vec<usize>,
-}
-
 /// What one thread has called.
-pub struct Thread<R: Room> {
+pub struct Thread {
     /// Its calls, in order.
-    pub calls: Vec<Call<R>>,
-    /// The call after these, inside of which it sleeps.
-    pub sleeping: Option<Sleeping<R::Op>>,
+    pub calls: Vec<Call>,
+    /// It sleeps inside of the call after these: of each thread, how many calls end before that one begins.
+    pub sleeping: Option<Vec<usize>>,
     /// Of each of its waits, what became of its wakers.
     pub wakes: Vec<Wakers>,
     /// Where it is at the end.
     pub fate: Fate,
 }
 
-impl<R: Room> Thread<R> {
+impl Thread {
     /// Does it sleep at the end, between two polls or inside of a call?
     pub fn is_asleep(&self) -> bool {
         self.fate == Fate::Sleeps || self.sleeping.is_some()
@@ -182,26 +224,46 @@ impl<R: Room> Thread<R> {
         let over = self.wakes.len() - usize::from(self.fate == Fate::Sleeps);
         self.wakes[..over].iter()
     }
+
+    /// How many calls end before its call number `nth` begins, of each thread. `None`: it has no such call.
+    pub fn after(&self, nth: usize) -> Option<&[usize]> {
+        self.calls.get(nth).map(|call| &call.after).or(self.sleeping.as_ref()).map(Vec::as_slice)
+    }
 }
 
 /// What the threads of an execution have called.
-pub struct History<R: Room>(pub Vec<Thread<R>>);
+pub struct History<R: Room> {
+    /// All but what they have said.
+    pub threads: Vec<Thread>,
+    /// And that.
+    pub said: Vec<Said<R>>,
+}
 
 impl<R: Room> History<R> {
+    /// What this call does: if its thread has no such call, it polls its wait.
+    pub fn does(&self, id: CallId) -> Does<R::Op> {
+        self.said[id.thread].does(id.nth).unwrap_or(Does::Poll)
+    }
+
+    /// What this call was answered.
+    pub fn answer(&self, id: CallId) -> Option<&R::Answer> {
+        self.said[id.thread].calls.get(id.nth)?.1.as_ref()
+    }
+
     /// A number of what was answered: of two executions that differ in that, almost surely another.
     pub fn digest(&self) -> u64 {
         use std::hash::{Hash, Hasher};
         let mut fnv = Fnv(0xcbf2_9ce4_8422_2325);
-        for thread in &self.0 {
+        for (thread, said) in self.threads.iter().zip(&self.said) {
             thread.is_asleep().hash(&mut fnv);
-            thread.calls.iter().for_each(|call| call.answer.hash(&mut fnv));
+            said.calls.iter().for_each(|(_, answer)| answer.hash(&mut fnv));
         }
         fnv.finish()
     }
 
     /// How many threads sleep at the end.
     pub fn asleep(&self) -> usize {
-        self.0.iter().filter(|thread| thread.is_asleep()).count()
+        self.threads.iter().filter(|thread| thread.is_asleep()).count()
     }
 }
 
@@ -221,25 +283,38 @@ impl std::hash::Hasher for Fnv {
 
 impl<R: Room> std::fmt::Display for History<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (n, thread) in self.0.iter().enumerate() {
-            for (nth, call) in thread.calls.iter().enumerate() {
-                let does = match call.does {
+        let mut text = String::new();
+        for (n, (thread, said)) in self.threads.iter().zip(&self.said).enumerate() {
+            for (nth, (does, answer)) in said.calls.iter().enumerate() {
+                let does = match does {
                     Does::Begin(op, number) => format!("{op:?} {number}"),
                     other => format!("{other:?}"),
                 };
-                let answer = call.answer.as_ref().map_or("…".to_owned(), |answer| format!("{answer:?}"));
-                let mut after = String::new();
-                for (m, &count) in call.after.iter().enumerate().filter(|&(m, &count)| m != n && count > 0) {
-                    let _ = write!(after, "  after {m}.{}", count - 1);
-                }
-                writeln!(f, "  {n}.{nth}  {does:<16} {answer:<16}{after}")?;
+                let answer = answer.as_ref().map(|answer| format!("{answer:?}"));
+                thread.tells(&mut text, n, nth, &does, answer.as_deref().unwrap_or("…"));
             }
-            match &thread.sleeping {
-                Some(Sleeping { does, .. }) => writeln!(f, "  {n}    sleeps in {does:?}")?,
-                None if thread.fate != Fate::Done => writeln!(f, "  {n}    {:?}", thread.fate)?,
-                None => (),
-            }
+            thread.tells_its_end(&mut text, n, said.open.map(|does| format!("{does:?}")));
         }
-        Ok(())
+        f.write_str(&text)
+    }
+}
+
+impl Thread {
+    /// A line: its call number `nth`.
+    fn tells(&self, text: &mut String, n: usize, nth: usize, does: &str, answer: &str) {
+        let _ = write!(text, "  {n}.{nth}  {does:<16} {answer:<16}");
+        for (m, count) in self.calls[nth].after.iter().enumerate().filter(|&(m, &count)| m != n && count > 0) {
+            let _ = write!(text, "  after {m}.{}", count - 1);
+        }
+        text.push('\n');
+    }
+
+    /// A line: where it is at the end, if that is no end.
+    fn tells_its_end(&self, text: &mut String, n: usize, open: Option<String>) {
+        let _ = match open.filter(|_| self.sleeping.is_some()) {
+            Some(does) => writeln!(text, "  {n}    sleeps in {does}"),
+            None if self.fate != Fate::Done => writeln!(text, "  {n}    {:?}", self.fate),
+            None => Ok(()),
+        };
     }
 }

@@ -1,23 +1,57 @@
 //! What a room's programs need of a host: threads, moments, and whether a lock is held.
 
 use kernel::host::{self, Host, Nanos, SpawnError};
-use rc11::engine::Moment;
 use std::sync::atomic::Ordering;
+
+/// A moment of a thread.
+#[derive(Debug, Clone, Copy)]
+pub enum Moment {
+    /// In an execution graph.
+    Graph(rc11::engine::Moment),
+    /// What one counter of the machine said.
+    Count(u64),
+}
+
+impl Moment {
+    /// Has a call that ends at this moment ended before a call that begins at `other`?
+    pub fn is_before(&self, other: &Moment) -> bool {
+        // A thread that has done nothing is before no other: nothing of it can be known.
+        !matches!(self, Moment::Graph(moment) if moment.events == 0) && self.is_seen(other)
+    }
+
+    /// Is what was done before this moment seen by what comes after `other`?
+    pub fn is_seen(&self, other: &Moment) -> bool {
+        match (self, other) {
+            (Moment::Graph(one), Moment::Graph(other)) => one.is_known_at(other),
+            (Moment::Count(one), Moment::Count(other)) => one < other,
+            _ => unreachable!("two moments of one execution"),
+        }
+    }
+
+    /// Is what a thread did between this moment and its next event before what comes after `other`?
+    pub fn is_past(&self, other: &Moment) -> bool {
+        match *self {
+            Moment::Graph(one) => Moment::Graph(rc11::engine::Moment { events: one.events + 1, ..one }).is_seen(other),
+            Moment::Count(_) => self.is_seen(other),
+        }
+    }
+
+    /// This moment of the calling thread, as late as other threads can tell.
+    pub fn at_the_latest(self) -> Self {
+        match self {
+            Moment::Graph(moment) => Moment::Graph(rc11::engine::at_the_latest(moment)),
+            Moment::Count(_) => self,
+        }
+    }
+}
+
+/// The body of a thread.
+pub type Body = Box<dyn FnOnce() + Send>;
 
 /// A host on which a room's programs are played.
 pub trait RoomHost: Host {
-    /// A moment of a thread.
-    type Moment: Copy + Send + 'static;
     /// The calling thread's moment.
-    fn moment() -> Self::Moment;
-    /// `moment` of the calling thread, as late as other threads can tell.
-    fn at_the_latest(moment: Self::Moment) -> Self::Moment;
-    /// Has a call that ends at `one` ended before a call that begins at `other`?
-    fn is_before(one: Self::Moment, other: Self::Moment) -> bool;
-    /// Is what was done before `one` seen by what comes after `other`?
-    fn is_seen(one: Self::Moment, other: Self::Moment) -> bool;
-    /// Is what a thread did between `one` and its next event before what comes after `other`?
-    fn is_past(one: Self::Moment, other: Self::Moment) -> bool;
+    fn moment() -> Moment;
     /// The calling thread's number in this execution.
     fn me() -> usize;
     /// Does the calling thread hold a lock?
@@ -25,7 +59,7 @@ pub trait RoomHost: Host {
     /// The host refuses so many threads from now on, if it can.
     fn refuse_spawns(_: u64) {}
     /// Starts a thread of the execution, which may be left asleep.
-    fn start(body: impl FnOnce() + Send + 'static);
+    fn start(body: Body);
 }
 
 /// Memory is RC11's, and each execution is explored once.
@@ -119,27 +153,15 @@ impl Host for Rc11 {
     }
     #[track_caller]
     fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), SpawnError> {
+        // Boxed: what starts a thread is compiled once.
+        let body: Body = Box::new(body);
         rc11::engine::spawn(name, body).map_err(|rc11::engine::Refused| SpawnError { os_error: None })
     }
 }
 
 impl RoomHost for Rc11 {
-    type Moment = Moment;
     fn moment() -> Moment {
-        rc11::engine::moment()
-    }
-    fn at_the_latest(moment: Moment) -> Moment {
-        rc11::engine::at_the_latest(moment)
-    }
-    fn is_before(one: Moment, other: Moment) -> bool {
-        // A thread that has done nothing is before no other: nothing of it can be known.
-        one.events > 0 && one.is_known_at(&other)
-    }
-    fn is_seen(one: Moment, other: Moment) -> bool {
-        one.is_known_at(&other)
-    }
-    fn is_past(one: Moment, other: Moment) -> bool {
-        Moment { events: one.events + 1, ..one }.is_known_at(&other)
+        Moment::Graph(rc11::engine::moment())
     }
     fn me() -> usize {
         rc11::engine::me()
@@ -151,7 +173,7 @@ impl RoomHost for Rc11 {
         rc11::engine::refuse_spawns(n);
     }
     #[track_caller]
-    fn start(body: impl FnOnce() + Send + 'static) {
+    fn start(body: Body) {
         drop(rc11::engine::fork("client", body));
     }
 }

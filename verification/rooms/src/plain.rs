@@ -1,6 +1,7 @@
 //! Memory that is not atomic: two accesses of which neither comes before the other are a race.
 
-use crate::host::RoomHost;
+use crate::host::{Moment, RoomHost};
+use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a mutex guards, though a thread may have panicked that held it.
@@ -11,18 +12,19 @@ pub(crate) fn of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Something that a thread has done, between two events of its.
 pub struct Done<H: RoomHost> {
     thread: usize,
-    at: H::Moment,
+    at: Moment,
+    host: PhantomData<fn() -> H>,
 }
 
 impl<H: RoomHost> Done<H> {
     /// By the calling thread, now.
     pub fn now() -> Self {
-        Done { thread: H::me(), at: H::moment() }
+        Done { thread: H::me(), at: H::moment(), host: PhantomData }
     }
 
     /// Does it come before what the calling thread does now?
     pub fn is_seen(&self) -> bool {
-        self.thread == H::me() || H::is_past(self.at, H::moment())
+        self.thread == H::me() || self.at.is_past(&H::moment())
     }
 }
 

@@ -1,13 +1,15 @@
 //! One execution of a program.
 
-use crate::history::{Fate, Log, Wakers};
+use crate::history::{Fate, Paper, Wakers};
 use crate::host::RoomHost;
-use crate::oracle::{Judged, explain};
+use crate::oracle::Judged;
 use crate::program::{Program, Step};
-use crate::room::{Begun, Does, Real, Room, Spec, Wait, Waiting};
-use crate::values::{Ledger, Maker};
+use crate::room::{Begun, Does, Real, Room, Wait, Waiting};
+use crate::rooms::Common;
+use crate::values::{Ledger, Maker, call_begins, dropped};
 use crate::wakers::Sleeper;
 use std::cell::RefCell;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -16,9 +18,10 @@ pub struct Stage<R: Room, H: RoomHost, I> {
     /// The room.
     pub real: I,
     /// What is written down.
-    pub log: Log<R, H>,
+    pub paper: Box<dyn Paper<R>>,
     /// Its values.
     pub ledger: Arc<Ledger>,
+    host: PhantomData<fn() -> H>,
 }
 
 impl<R: Room, H: RoomHost, I: Real<R, H>> Stage<R, H, I> {
@@ -26,7 +29,8 @@ impl<R: Room, H: RoomHost, I: Real<R, H>> Stage<R, H, I> {
     pub fn new(program: &Program<R>) -> Arc<Self> {
         let (mut real, ledger) = (I::new(program.setup, &program.roles()), Arc::default());
         real.given(&Maker::new(0, &ledger));
-        Arc::new(Stage { real, log: Log::new(program.threads.len()), ledger })
+        let paper = Common::<R>::of().paper(program.threads.len());
+        Arc::new(Stage { real, paper, ledger, host: PhantomData })
     }
 
     /// What thread `me` of the program does. `sleeps` is called where it would sleep, and returns `false` if it is to give up.
@@ -37,19 +41,31 @@ impl<R: Room, H: RoomHost, I: Real<R, H>> Stage<R, H, I> {
             // No other call has it.
             let number = (10 * (me + 1) + nth) as u64;
             let values = Maker::new(number, &self.ledger);
-            let over = |begun: &Begun<'_, H, R::Answer>| match begun {
-                Begun::Over(answer) => Some(answer.clone()),
-                Begun::Waits(_) => None,
+            let call = self.begins(me, Does::Begin(step.op, number));
+            let (answer, wait) = match self.real.begin(&mut hand, step.op, &values) {
+                Begun::Over(answer) => (Some(answer), None),
+                Begun::Waits(wait) => (None, Some(wait)),
             };
-            let does = Does::Begin(step.op, number);
-            let begun = self.log.call(me, does, || self.real.begin(&mut hand, step.op, &values), over);
-            if let Begun::Waits(wait) = begun
+            self.ends(me, call, answer);
+            if let Some(wait) = wait
                 && !self.wait(me, *step, wait, sleeps)
             {
                 return;
             }
         }
-        self.log.is_at(me, Fate::Done);
+        self.paper.is_at(me, Fate::Done);
+    }
+
+    /// A call of thread `me` begins. How many values it has dropped before.
+    fn begins(&self, me: usize, does: Does<R::Op>) -> usize {
+        let (at, before) = (H::moment(), call_begins::<H>());
+        self.paper.begins(me, at, does);
+        before
+    }
+
+    fn ends(&self, me: usize, before: usize, answer: Option<R::Answer>) {
+        let at = H::moment();
+        self.paper.ends(me, at, answer, dropped::<H>() - before);
     }
 
     /// `false`: the program is over.
@@ -62,18 +78,21 @@ impl<R: Room, H: RoomHost, I: Real<R, H>> Stage<R, H, I> {
     ) -> bool {
         let sleepers = [Sleeper::<H>::new(), Sleeper::new()];
         let woken = sleepers.clone();
-        self.log.waits(me, move || Wakers {
-            woken: woken.iter().map(|sleeper| sleeper.wakes()).sum(),
-            unsettled: woken.iter().map(|sleeper| sleeper.unsettled()).sum(),
-        });
+        self.paper.waits(me, Box::new(move || wakers_of(&woken)));
         let waiting = step.waiting.unwrap_or(Waiting::ToTheEnd);
-        let ready = |polled: &Poll<R::Answer>| match polled {
-            Poll::Ready(answer) => Some(answer.clone()),
-            Poll::Pending => None,
-        };
         let poll = |wait: &mut Box<dyn Wait<H, R::Answer> + 'a>, by: &Arc<Sleeper<H>>| {
             let mut lender = by.lends(waiting != Waiting::Renewed);
-            let is_over = self.log.call(me, Does::Poll, || wait.poll(&mut lender), ready).is_ready();
+            let call = self.begins(me, Does::Poll);
+            let polled = wait.poll(&mut lender);
+            let is_over = polled.is_ready();
+            self.ends(
+                me,
+                call,
+                match polled {
+                    Poll::Ready(answer) => Some(answer),
+                    Poll::Pending => None,
+                },
+            );
             assert!(!is_over || wait.stays_over(&mut lender), "a wait that was over is not");
             is_over
         };
@@ -82,20 +101,22 @@ impl<R: Room, H: RoomHost, I: Real<R, H>> Stage<R, H, I> {
             return true;
         }
         if matches!(waiting, Waiting::Enabled | Waiting::EnabledAndGivenUp) {
-            self.log.call(me, Does::Enable, || wait.enable(), Clone::clone);
+            let call = self.begins(me, Does::Enable);
+            self.ends(me, call, wait.enable());
         }
         if matches!(waiting, Waiting::ToTheEnd | Waiting::Renewed | Waiting::Enabled) {
             let sleeper = &sleepers[usize::from(waiting == Waiting::Renewed)];
             while !poll(&mut wait, sleeper) {
-                self.log.is_at(me, Fate::Sleeps);
+                self.paper.is_at(me, Fate::Sleeps);
                 if !sleeps(sleeper) {
                     return false;
                 }
-                self.log.is_at(me, Fate::Calls);
+                self.paper.is_at(me, Fate::Calls);
             }
             return true;
         }
-        self.log.call(me, Does::GiveUp, || wait.give_up(), Clone::clone);
+        let call = self.begins(me, Does::GiveUp);
+        self.ends(me, call, wait.give_up());
         true
     }
 
@@ -104,13 +125,17 @@ impl<R: Room, H: RoomHost, I: Real<R, H>> Stage<R, H, I> {
     /// # Errors
     /// Why not, with the program and the history.
     pub fn judge(&self, program: &Program<R>) -> Result<(u64, usize), String> {
-        let spec = R::Spec::new(program.setup, &program.roles());
-        let history = self.log.history();
         let judged = Judged { live: Some(self.ledger.live()), wakes_once: I::WAKES_ONCE };
         self.ledger.close();
-        explain(&spec, &history, judged).map_err(|why| format!("{why}{program}"))?;
-        self.real.at_rest().map_err(|why| format!("{why}\n{history}{program}"))?;
-        Ok((history.digest(), history.asleep()))
+        self.paper.judge(program, judged, &|| self.real.at_rest())
+    }
+}
+
+/// What became of a wait's wakers so far.
+fn wakers_of<H: RoomHost>(sleepers: &[Arc<Sleeper<H>>]) -> Wakers {
+    Wakers {
+        woken: sleepers.iter().map(|sleeper| sleeper.wakes()).sum(),
+        unsettled: sleepers.iter().map(|sleeper| sleeper.unsettled()).sum(),
     }
 }
 
@@ -127,12 +152,12 @@ pub fn start<R: Room, H: RoomHost>(program: &Arc<Program<R>>) {
     let stage = Stage::<R, H, R::Real<H>>::new(program);
     for me in 0..program.threads.len() {
         let (stage, program) = (Arc::clone(&stage), Arc::clone(program));
-        H::start(move || {
+        H::start(Box::new(move || {
             stage.act(&program, me, &|sleeper| {
                 sleeper.park();
                 true
             });
-        });
+        }));
     }
     let program = Arc::clone(program);
     JUDGE.set(Some((Arc::clone(&stage.ledger), Box::new(move || stage.judge(&program)))));

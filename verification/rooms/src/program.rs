@@ -125,34 +125,83 @@ pub const LADDER: [Shape; 7] = [
 /// Says which steps are tried.
 pub type IsTried<'a, R> = &'a dyn Fn(<R as Room>::Role, &Step<<R as Room>::Op>) -> bool;
 
-/// What a thread of this role that has done `steps` may do next.
-pub fn nexts<R: Room>(role: R::Role, steps: &[Step<R::Op>]) -> Vec<Step<R::Op>> {
-    let done: Vec<R::Op> = steps.iter().map(|step| step.op).collect();
-    let ways = |op: R::Op| match R::waits(op) {
-        [] => vec![Step { op, waiting: None }],
-        waits => waits.iter().map(|&waiting| Step { op, waiting: Some(waiting) }).collect(),
-    };
-    R::may(role, &done).into_iter().flat_map(ways).collect()
+/// What one thread does, as numbers: a role, and its steps.
+type Numbers = (usize, Vec<usize>);
+
+/// What the programs of a room are made of, whichever room that is: roles and steps are numbers.
+trait Menu {
+    fn roles(&self) -> usize;
+    /// What a thread of this role that has done this may do next.
+    fn nexts(&mut self, role: usize, done: &[usize]) -> Vec<usize>;
+    /// Is there something to be checked about threads of these roles?
+    fn is_worth_it(&self, roles: &[usize]) -> bool;
+}
+
+/// A room's.
+struct Of<'a, R: Room> {
+    roles: Vec<R::Role>,
+    /// All steps so far, each once.
+    steps: Vec<Step<R::Op>>,
+    is_tried: IsTried<'a, R>,
+}
+
+impl<'a, R: Room> Of<'a, R> {
+    fn new(is_tried: IsTried<'a, R>) -> Self {
+        Of { roles: R::roles(), steps: Vec::new(), is_tried }
+    }
+
+    fn program(&self, setup: R::Setup, threads: &[Numbers]) -> Program<R> {
+        let steps = |steps: &[usize]| steps.iter().map(|&step| self.steps[step]).collect();
+        let thread = |(role, of): &Numbers| Thread { role: self.roles[*role], steps: steps(of) };
+        Program { setup, threads: threads.iter().map(thread).collect() }
+    }
+}
+
+impl<R: Room> Menu for Of<'_, R> {
+    fn roles(&self) -> usize {
+        self.roles.len()
+    }
+
+    fn nexts(&mut self, role: usize, done: &[usize]) -> Vec<usize> {
+        let (role, mut nexts) = (self.roles[role], Vec::new());
+        let done: Vec<R::Op> = done.iter().map(|&step| self.steps[step].op).collect();
+        for op in R::may(role, &done) {
+            let waits = R::waits(op);
+            // An operation that does not wait is one step.
+            for way in 0..waits.len().max(1) {
+                let step = Step { op, waiting: waits.get(way).copied() };
+                if (self.is_tried)(role, &step) {
+                    let known = self.steps.iter().position(|other| *other == step);
+                    nexts.push(known.unwrap_or(self.steps.len()));
+                    self.steps.extend(known.is_none().then_some(step));
+                }
+            }
+        }
+        nexts
+    }
+
+    fn is_worth_it(&self, roles: &[usize]) -> bool {
+        R::is_worth_it(&roles.iter().map(|&role| self.roles[role]).collect::<Vec<_>>())
+    }
 }
 
 /// All that one thread may do in exactly so many steps.
-fn threads<R: Room>(len: usize, is_tried: IsTried<'_, R>) -> Vec<Thread<R>> {
-    let longer = |role: R::Role, steps: Vec<Step<R::Op>>| -> Vec<Vec<Step<R::Op>>> {
-        let nexts = nexts::<R>(role, &steps).into_iter().filter(|step| is_tried(role, step));
-        nexts.map(|step| steps.iter().copied().chain([step]).collect()).collect()
-    };
-    let of_role = |role: R::Role| {
-        let all =
-            (0..len).fold(vec![Vec::new()], |all, _| all.into_iter().flat_map(|steps| longer(role, steps)).collect());
-        all.into_iter().map(move |steps| Thread { role, steps })
-    };
-    R::roles().into_iter().flat_map(of_role).collect()
+fn threads(menu: &mut dyn Menu, len: usize) -> Vec<Numbers> {
+    let mut all: Vec<Numbers> = (0..menu.roles()).map(|role| (role, Vec::new())).collect();
+    for _ in 0..len {
+        let longer = |(role, steps): Numbers| {
+            let nexts = menu.nexts(role, &steps);
+            nexts.into_iter().map(move |next| (role, steps.iter().copied().chain([next]).collect()))
+        };
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    all
 }
 
-/// All programs whose threads do so many operations (the longest first), for every size of the room. Of programs that differ
-/// only by which thread is which there is one.
-pub fn programs<R: Room>(lens: &[usize], is_tried: IsTried<'_, R>) -> Vec<Program<R>> {
-    let of_len: Vec<Vec<Thread<R>>> = lens.iter().map(|&len| threads::<R>(len, is_tried)).collect();
+/// All threads together, that are worth it, which do so many operations (the longest first). Of those that differ only by which thread
+/// is which there is one.
+fn teams(menu: &mut dyn Menu, lens: &[usize]) -> Vec<Vec<Numbers>> {
+    let of_len: Vec<Vec<Numbers>> = lens.iter().map(|&len| threads(menu, len)).collect();
     let mut teams: Vec<Vec<usize>> = vec![Vec::new()];
     for (n, all) in of_len.iter().enumerate() {
         let is_like_the_one_before = n > 0 && lens[n] == lens[n - 1];
@@ -162,14 +211,21 @@ pub fn programs<R: Room>(lens: &[usize], is_tried: IsTried<'_, R>) -> Vec<Progra
         };
         teams = teams.into_iter().flat_map(longer).collect();
     }
-    let threads =
-        |team: Vec<usize>| -> Vec<Thread<R>> { team.iter().zip(&of_len).map(|(&n, all)| all[n].clone()).collect() };
-    let teams = teams.into_iter().map(threads);
-    let is_worth_it = |threads: &Vec<Thread<R>>| R::is_worth_it(&threads.iter().map(|t| t.role).collect::<Vec<_>>());
-    let of_each_size = |threads: Vec<Thread<R>>| {
-        R::setups().into_iter().map(move |setup| Program { setup, threads: threads.clone() }).collect::<Vec<_>>()
-    };
-    teams.filter(is_worth_it).flat_map(of_each_size).collect()
+    let roles = |team: &Vec<usize>| -> Vec<usize> { team.iter().zip(&of_len).map(|(&n, all)| all[n].0).collect() };
+    teams.retain(|team| menu.is_worth_it(&roles(team)));
+    teams.iter().map(|team| team.iter().zip(&of_len).map(|(&n, all)| all[n].clone()).collect()).collect()
+}
+
+/// All programs whose threads do so many operations (the longest first), for every size of the room. Of programs that differ
+/// only by which thread is which there is one.
+pub fn programs<R: Room>(lens: &[usize], is_tried: IsTried<'_, R>) -> Vec<Program<R>> {
+    let mut menu = Of::<R>::new(is_tried);
+    let (teams, setups) = (teams(&mut menu, lens), R::setups());
+    let mut programs = Vec::with_capacity(teams.len() * setups.len());
+    for team in &teams {
+        programs.extend(setups.iter().map(|setup| menu.program(*setup, team)));
+    }
+    programs
 }
 
 /// All programs of a shape.
@@ -188,21 +244,25 @@ pub fn of_focus<R: Room>(n: usize) -> Vec<Program<R>> {
 }
 
 /// A program as numbers, each of which chooses among what there is: of the room's sizes, and of each thread a role and its steps.
-pub type Chosen = (usize, Vec<(usize, Vec<usize>)>);
+pub type Chosen = (usize, Vec<Numbers>);
 
 /// The program that these numbers choose, if it is worth it.
 pub fn chosen<R: Room>((setup, threads): &Chosen) -> Option<Program<R>> {
-    let (setups, roles) = (R::setups(), R::roles());
-    let thread = |(role, steps): &(usize, Vec<usize>)| {
-        let mut thread = Thread::<R> { role: roles[role % roles.len()], steps: Vec::new() };
-        for chosen in steps {
-            let nexts = nexts::<R>(thread.role, &thread.steps);
-            if let Some(step) = nexts.get(chosen % nexts.len().max(1)) {
-                thread.steps.push(*step);
-            }
+    let (mut menu, setups) = (Of::<R>::new(&|_, _| true), R::setups());
+    let threads = chosen_threads(&mut menu, threads)?;
+    Some(menu.program(setups[setup % setups.len()], &threads))
+}
+
+fn chosen_threads(menu: &mut dyn Menu, threads: &[Numbers]) -> Option<Vec<Numbers>> {
+    let mut thread = |(role, chosen): &Numbers| {
+        let (role, mut steps) = (role % menu.roles(), Vec::new());
+        for chosen in chosen {
+            let nexts = menu.nexts(role, &steps);
+            steps.extend(nexts.get(chosen % nexts.len().max(1)));
         }
-        thread
+        (role, steps)
     };
-    let program = Program { setup: setups[setup % setups.len()], threads: threads.iter().map(thread).collect() };
-    R::is_worth_it(&program.roles()).then_some(program)
+    let threads: Vec<Numbers> = threads.iter().map(&mut thread).collect();
+    let roles: Vec<usize> = threads.iter().map(|(role, _)| *role).collect();
+    menu.is_worth_it(&roles).then_some(threads)
 }

@@ -30,6 +30,18 @@ pub enum Does<Op> {
     GiveUp,
 }
 
+impl<Op> Does<Op> {
+    /// The same, whichever operation it is.
+    pub fn kind(&self) -> Does<()> {
+        match self {
+            Does::Begin(_, number) => Does::Begin((), *number),
+            Does::Poll => Does::Poll,
+            Does::Enable => Does::Enable,
+            Does::GiveUp => Does::GiveUp,
+        }
+    }
+}
+
 /// What becomes of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Waiting {
@@ -139,7 +151,7 @@ pub struct Effects {
 }
 
 /// The room as a sequential program.
-pub trait Spec<R: Room>: Clone + Eq + Hash + 'static {
+pub trait Spec<R: Room>: Clone + Eq + 'static {
     /// Does it say in which call a value is dropped? Not where several calls have a share in one.
     const COUNTS_DROPS: bool = true;
     /// Does a wait that is given up take its waker out of the room? If not, it may be woken later.

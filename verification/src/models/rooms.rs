@@ -15,7 +15,7 @@ pub fn rooms_of(file: &str) -> impl Iterator<Item = &str> {
 /// One execution of one of the room's programs number `N`. How it ended is said when its threads have come to their end.
 fn play<R: Room, const N: usize>() -> String {
     OnAny::leave_sleeping();
-    play_any::<R, OnAny, N>();
+    play_any::<R, OnAny>(N);
     String::new()
 }
 

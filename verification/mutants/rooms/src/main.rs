@@ -4,9 +4,9 @@ mod kills;
 
 use kernel::{STEPS, Step, hits, switch_on};
 use kills::{Killer, Kills};
-use spinpark_rooms::explore::{Declared, Swept, shape_name};
+use spinpark_rooms::explore::{Played, Swept, shape_name};
 use spinpark_rooms::program::LADDER;
-use spinpark_rooms::rooms::ROOMS;
+use spinpark_rooms::every_room;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
+
+/// Every room.
+static ROOMS: &[Played] = &every_room!(Played::of);
 
 /// How long one mistake may take. One of which nothing is known then was not killed.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -61,17 +64,17 @@ fn patches_of(room: &str) -> PathBuf {
 }
 
 /// Is it one of those variants? Other mistakes made by hand are of models, which may ask what no program of the room does.
-fn is_patch_of(step: &Step, room: &Declared, patches: &str) -> bool {
+fn is_patch_of(step: &Step, room: &Played, patches: &str) -> bool {
     step.kind == "edited" && is_in(step, room) && patches.contains(&format!("what = {:?}", step.what))
 }
 
-fn is_in(step: &Step, room: &Declared) -> bool {
+fn is_in(step: &Step, room: &Played) -> bool {
     room.is_made_of(&step.file) && step.both.is_none()
 }
 
 /// The life of the process that tries one: with what killed it before, with the room's programs, then with those of the others that have its
 /// source.
-fn one(id: u32, room: &Declared, before: Option<&Killer>) -> ExitCode {
+fn one(id: u32, room: &Played, before: Option<&Killer>) -> ExitCode {
     std::panic::set_hook(Box::new(|_| ()));
     switch_on(id);
     let step = STEPS.iter().find(|step| step.id == id).expect("there is such a mistake");
@@ -79,7 +82,7 @@ fn one(id: u32, room: &Declared, before: Option<&Killer>) -> ExitCode {
     let kills_again = || {
         let before = before?;
         let room = ROOMS.iter().find(|room| room.name == before.room && room.shapes().contains(&before.n))?;
-        tells(room, before.n, (room.sweep_one)(before.n, before.nth))
+        tells(room, before.n, room.sweep_one(before.n, before.nth))
     };
     if kills_again().or_else(|| std::iter::once(room).chain(others).find_map(kills)).is_none() {
         println!("{}", if hits() > 0 { "LIVES" } else { "NOT COVERED" });
@@ -88,14 +91,14 @@ fn one(id: u32, room: &Declared, before: Option<&Killer>) -> ExitCode {
 }
 
 /// Does a program of the room fail? It is printed.
-fn kills(room: &Declared) -> Option<()> {
+fn kills(room: &Played) -> Option<()> {
     // The largest shapes last. A mistake may make a focus larger, too: what was written last is the smallest of `chan`.
     let focuses = LADDER.len()..room.usual().end;
-    (0..LARGEST.start).chain(focuses.rev()).chain(LARGEST).find_map(|n| tells(room, n, (room.sweep)(n, false, "")))
+    (0..LARGEST.start).chain(focuses.rev()).chain(LARGEST).find_map(|n| tells(room, n, room.sweep(n, false, "")))
 }
 
 /// The program that fails, in one line.
-fn tells(room: &Declared, n: usize, swept: Swept) -> Option<()> {
+fn tells(room: &Played, n: usize, swept: Swept) -> Option<()> {
     let (failure, nth) = (swept.failure?, swept.fails?);
     let killer = Killer { room: room.name.to_owned(), n, nth };
     println!("{killer}\t{}", failure.lines().next().unwrap_or_default());

@@ -39,46 +39,150 @@ pub mod timers;
 pub mod wait_group;
 pub mod watch;
 
-use crate::explore::Declared;
+use crate::history::{Log, Paper};
+use crate::program::{Chosen, LADDER, Program, chosen, of_focus, of_shape};
+use crate::room::Room;
+use std::any::{Any, TypeId};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
 
-/// Every room. A static: their programs are compiled here, once.
-pub static ROOMS: &[Declared] = &[
-    Declared::of::<at_rest::AllAtRest>(),
-    Declared::of::<barrier::Barriers>(),
-    Declared::of::<bell::RungBells>(),
-    Declared::of::<broadcast::Broadcasts>(),
-    Declared::of::<cancellation::Cancellations>(),
-    Declared::of::<chan::Chans>(),
-    Declared::of::<cond::Conds>(),
-    Declared::of::<drained::Streams>(),
-    Declared::of::<globq::GlobQueues>(),
-    Declared::of::<handoff::HandedOff>(),
-    Declared::of::<idle::IdleLists>(),
-    Declared::of::<interrupt::Interrupts>(),
-    Declared::of::<join_set::JoinSets>(),
-    Declared::of::<local::Locals>(),
-    Declared::of::<locked::BoundGs>(),
-    Declared::of::<netpoll::Polled>(),
-    Declared::of::<notify::Notifies>(),
-    Declared::of::<oneshot::Oneshots>(),
-    Declared::of::<operation::Operations>(),
-    Declared::of::<owned_tasks::OwnedTasks>(),
-    Declared::of::<parker::Parkers>(),
-    Declared::of::<permits::Permits>(),
-    Declared::of::<requests::Served>(),
-    Declared::of::<role::SignalledThreads>(),
-    Declared::of::<runq::RunQueues>(),
-    Declared::of::<sched::Scheduled>(),
-    Declared::of::<scope::Scopes>(),
-    Declared::of::<select::Selects>(),
-    Declared::of::<semaphore::Semaphores>(),
-    Declared::of::<sockets::KnownSockets>(),
-    Declared::of::<spinning::Conserved>(),
-    Declared::of::<stw::StoppedWorlds>(),
-    Declared::of::<syscall::Syscalls>(),
-    Declared::of::<task::Tasks>(),
-    Declared::of::<threads::HandedPs>(),
-    Declared::of::<timers::TimerQueues>(),
-    Declared::of::<wait_group::WaitGroups>(),
-    Declared::of::<watch::Watches>(),
-];
+/// What a function makes of every room, as a list: `every_room!(Declared::of)`.
+#[macro_export]
+macro_rules! every_room {
+    ($($of:tt)*) => {
+        [
+            $($of)*::<$crate::rooms::at_rest::AllAtRest>(),
+            $($of)*::<$crate::rooms::barrier::Barriers>(),
+            $($of)*::<$crate::rooms::bell::RungBells>(),
+            $($of)*::<$crate::rooms::broadcast::Broadcasts>(),
+            $($of)*::<$crate::rooms::cancellation::Cancellations>(),
+            $($of)*::<$crate::rooms::chan::Chans>(),
+            $($of)*::<$crate::rooms::cond::Conds>(),
+            $($of)*::<$crate::rooms::drained::Streams>(),
+            $($of)*::<$crate::rooms::globq::GlobQueues>(),
+            $($of)*::<$crate::rooms::handoff::HandedOff>(),
+            $($of)*::<$crate::rooms::idle::IdleLists>(),
+            $($of)*::<$crate::rooms::interrupt::Interrupts>(),
+            $($of)*::<$crate::rooms::join_set::JoinSets>(),
+            $($of)*::<$crate::rooms::local::Locals>(),
+            $($of)*::<$crate::rooms::locked::BoundGs>(),
+            $($of)*::<$crate::rooms::netpoll::Polled>(),
+            $($of)*::<$crate::rooms::notify::Notifies>(),
+            $($of)*::<$crate::rooms::oneshot::Oneshots>(),
+            $($of)*::<$crate::rooms::operation::Operations>(),
+            $($of)*::<$crate::rooms::owned_tasks::OwnedTasks>(),
+            $($of)*::<$crate::rooms::parker::Parkers>(),
+            $($of)*::<$crate::rooms::permits::Permits>(),
+            $($of)*::<$crate::rooms::requests::Served>(),
+            $($of)*::<$crate::rooms::role::SignalledThreads>(),
+            $($of)*::<$crate::rooms::runq::RunQueues>(),
+            $($of)*::<$crate::rooms::sched::Scheduled>(),
+            $($of)*::<$crate::rooms::scope::Scopes>(),
+            $($of)*::<$crate::rooms::select::Selects>(),
+            $($of)*::<$crate::rooms::semaphore::Semaphores>(),
+            $($of)*::<$crate::rooms::sockets::KnownSockets>(),
+            $($of)*::<$crate::rooms::spinning::Conserved>(),
+            $($of)*::<$crate::rooms::stw::StoppedWorlds>(),
+            $($of)*::<$crate::rooms::syscall::Syscalls>(),
+            $($of)*::<$crate::rooms::task::Tasks>(),
+            $($of)*::<$crate::rooms::threads::HandedPs>(),
+            $($of)*::<$crate::rooms::timers::TimerQueues>(),
+            $($of)*::<$crate::rooms::wait_group::WaitGroups>(),
+            $($of)*::<$crate::rooms::watch::Watches>(),
+        ]
+    };
+}
+
+/// Every room.
+pub static ROOMS: &[Declared] = &every_room!(Declared::of);
+
+/// A room, as it is listed.
+pub struct Declared {
+    /// Its name.
+    pub name: &'static str,
+    /// What its source is called.
+    pub source: &'static str,
+    /// How many focuses it has.
+    pub focuses: fn() -> usize,
+    /// How many more it has that are larger.
+    pub larger: fn() -> usize,
+    /// A [`Common`].
+    common: &'static (dyn Any + Send + Sync),
+}
+
+impl Declared {
+    const fn of<R: Room>() -> Declared {
+        Declared {
+            name: R::NAME,
+            source: R::SOURCE,
+            focuses: || R::focuses().len(),
+            larger: || R::larger().len(),
+            common: &Common::<R>::HERE,
+        }
+    }
+
+    /// Is this file of the kernel's part of the room's source?
+    pub fn is_made_of(&self, file: &str) -> bool {
+        let folders = ["queues/", "waits/", "protocol/", "types/"];
+        let inside = folders.iter().find_map(|folder| file.strip_prefix(folder)).unwrap_or(file);
+        let module = inside.split(['/', '.']).next();
+        self.source.split(' ').any(|source| module == Some(source))
+    }
+}
+
+/// What of a room is the same on every host. By its place in [`ROOMS`] it is compiled here, once, and not for each host anew.
+pub struct Common<R: Room> {
+    list: fn(usize) -> Vec<Program<R>>,
+    chosen: fn(&Chosen) -> Option<Program<R>>,
+    paper: fn(usize) -> Box<dyn Paper<R>>,
+}
+
+/// Programs of a room.
+pub type Programs<R> = Arc<Vec<Arc<Program<R>>>>;
+
+thread_local! {
+    /// The programs of each room and shape.
+    static PROGRAMS: RefCell<HashMap<(TypeId, usize), Arc<dyn Any + Send + Sync>>> = RefCell::new(HashMap::new());
+}
+
+impl<R: Room> Common<R> {
+    const HERE: Self = Common {
+        list: |n| match LADDER.get(n) {
+            Some(shape) => of_shape::<R>(shape),
+            None => of_focus::<R>(n - LADDER.len()),
+        },
+        chosen: chosen::<R>,
+        paper: |threads| Box::new(Log::<R>::new(threads)),
+    };
+
+    /// Of the room in the list.
+    ///
+    /// # Panics
+    /// If it is not in [`ROOMS`].
+    pub fn of() -> &'static Self {
+        ROOMS.iter().find_map(|declared| declared.common.downcast_ref()).expect("the room is in the list of rooms")
+    }
+
+    /// The programs number `n`: those of a shape of the ladder, and behind these those of the room's focuses.
+    pub fn programs(&self, n: usize) -> Programs<R> {
+        let known = PROGRAMS.with_borrow(|all| all.get(&(TypeId::of::<R>(), n)).cloned());
+        let programs = known.unwrap_or_else(|| {
+            let all: Arc<dyn Any + Send + Sync> =
+                Arc::new((self.list)(n).into_iter().map(Arc::new).collect::<Vec<_>>());
+            PROGRAMS.with_borrow_mut(|known| known.insert((TypeId::of::<R>(), n), Arc::clone(&all)));
+            all
+        });
+        programs.downcast().expect("of this room")
+    }
+
+    /// The program that these numbers choose, if it is worth it.
+    pub fn chosen(&self, numbers: &Chosen) -> Option<Arc<Program<R>>> {
+        (self.chosen)(numbers).map(Arc::new)
+    }
+
+    /// A paper for so many threads to write on.
+    pub fn paper(&self, threads: usize) -> Box<dyn Paper<R>> {
+        (self.paper)(threads)
+    }
+}

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use spinpark_rooms::explore::Declared;
+use spinpark_rooms::explore::Played;
 use spinpark_rooms::program::Chosen;
-use spinpark_rooms::rooms::ROOMS;
+use spinpark_rooms_command::ROOMS;
 
 /// So many programs of each room, unless `PROPTEST_CASES` says otherwise: `.ci/nightly` asks for more.
 const PROGRAMS: u32 = 60;
@@ -12,13 +12,13 @@ const PROGRAMS: u32 = 60;
 /// So many executions of each program.
 const EXECUTIONS: u64 = 200;
 
-fn holds(room: &Declared) {
+fn holds(room: &Played) {
     let threads = prop::collection::vec((0..8_usize, prop::collection::vec(0..64_usize, 1..=4)), 2..=3);
     let asked = std::env::var("PROPTEST_CASES").ok();
     let cases = asked.map_or(PROGRAMS, |n| n.parse().expect("PROPTEST_CASES is a number"));
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let ran = runner.run(&(0..4_usize, threads), |chosen| {
-        (room.sample)(&chosen, EXECUTIONS).map_or(Ok(()), |why| Err(TestCaseError::fail(why)))
+        room.sample(&chosen, EXECUTIONS).map_or(Ok(()), |why| Err(TestCaseError::fail(why)))
     });
     ran.unwrap_or_else(|why| panic!("{}: {why}", room.name));
 }
@@ -43,7 +43,7 @@ mod is_explained_still {
 
     fn failed_once(room: &str, chosen: &Chosen) {
         let room = ROOMS.iter().find(|declared| declared.name == room).expect("a room");
-        assert_eq!((room.sample)(chosen, 20 * EXECUTIONS), None);
+        assert_eq!(room.sample(chosen, 20 * EXECUTIONS), None);
     }
 
     /// A sleeper sees the flag of the end, another does not, and both are out of the shard when the closer counts it.

@@ -1,7 +1,7 @@
 //! `cargo room NAME [SHAPE…]`: every client program of one room, from an edit to a verdict in seconds.
 
-use spinpark_rooms::explore::{Declared, Swept, shape_name, shape_of};
-use spinpark_rooms::rooms::ROOMS;
+use spinpark_rooms::explore::{Played, Swept, shape_name, shape_of};
+use spinpark_rooms_command::ROOMS;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -23,17 +23,17 @@ fn main() -> ExitCode {
         }
     }
     let Some((room, shapes)) = names.split_first() else { return usage() };
-    let rooms: Vec<&Declared> = ROOMS.iter().filter(|declared| room == "all" || declared.name == room).collect();
+    let rooms: Vec<&Played> = ROOMS.iter().filter(|declared| room == "all" || declared.name == room).collect();
     let named: Vec<Option<usize>> = shapes.iter().map(|shape| shape_of(&shape.replace('-', " "))).collect();
     let is_played =
-        |room: &Declared, n| if named.is_empty() { room.usual().contains(&n) } else { named.contains(&Some(n)) };
+        |room: &Played, n| if named.is_empty() { room.usual().contains(&n) } else { named.contains(&Some(n)) };
     let is_known = |n: usize| rooms.iter().any(|room| room.shapes().contains(&n));
     if rooms.is_empty() || !named.iter().all(|n| n.is_some_and(is_known)) {
         return usage();
     }
     let (mut is_fine, mut played) = (true, Vec::new());
     for room in rooms {
-        for n in room.shapes().filter(|&n| is_played(room, n) && (room.programs)(n) > 0) {
+        for n in room.shapes().filter(|&n| is_played(room, n) && room.programs(n) > 0) {
             let swept = tell(room, n, goes_on, &only);
             is_fine &= swept.failed == 0;
             played.push((line_of(room, n), swept.may_reach.to_string()));
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 }
 
 /// How the line of these programs begins in a record.
-fn line_of(room: &Declared, n: usize) -> String {
+fn line_of(room: &Played, n: usize) -> String {
     format!("{} {}: ", room.name, shape_name(n))
 }
 
@@ -65,9 +65,9 @@ fn usage() -> ExitCode {
     ExitCode::from(2)
 }
 
-fn tell(room: &Declared, n: usize, goes_on: bool, only: &str) -> Swept {
+fn tell(room: &Played, n: usize, goes_on: bool, only: &str) -> Swept {
     let clock = Instant::now();
-    let swept = (room.sweep)(n, goes_on, only);
+    let swept = room.sweep(n, goes_on, only);
     let verdict = match swept.failed {
         0 => "proved (RC11)".to_owned(),
         failed => format!("{failed} FAILED"),

@@ -4,12 +4,12 @@
 #![allow(clippy::unit_arg)] // As in the library.
 
 use spinpark_rooms::cores::{self, Cores};
-use spinpark_rooms::explore::programs;
 use spinpark_rooms::program::{Program, Step, Thread};
 use spinpark_rooms::room::{Begun, Real, Room, Wait, Waiting};
-use spinpark_rooms::rooms::{ROOMS, chan, notify, oneshot, semaphore};
+use spinpark_rooms::rooms::{Common, chan, notify, oneshot, semaphore};
 use spinpark_rooms::values::{Maker, Value};
 use spinpark_rooms::wakers::Lends;
+use spinpark_rooms_command::ROOMS;
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -51,7 +51,7 @@ mod the_rooms_of_the_kernel_are_explained {
     #[test]
     fn each_of_them() {
         for room in ROOMS {
-            (room.run_on_cores)(PROGRAMS).unwrap_or_else(|why| panic!("{}: {why}", room.name));
+            room.run_on_cores(PROGRAMS).unwrap_or_else(|why| panic!("{}: {why}", room.name));
         }
     }
 }
@@ -340,7 +340,7 @@ mod the_specification_explains_what_others_have_built {
     #[test]
     fn async_channels_list() {
         for shape in [2, 5, 6] {
-            let all = programs::<chan::Chans>(shape);
+            let all = Common::<chan::Chans>::of().programs(shape);
             let is_tried = |op: &chan::Op| matches!(op, chan::Op::TrySend | chan::Op::TryRecv | chan::Op::Close);
             let all = all.iter().filter(|program| program.setup > 0 && steps(program).all(|step| is_tried(&step.op)));
             for (n, program) in all.enumerate() {
@@ -371,7 +371,7 @@ fn a_list_that_is_too_long_is_seen() {
             self.0.begin(hand, op, values)
         }
     }
-    let all = programs::<chan::Chans>(2);
+    let all = Common::<chan::Chans>::of().programs(2);
     let failed = |program: &&Arc<_>| cores::run::<chan::Chans, TooLong>(program, 1).is_err();
     assert!(all.iter().take(2_000).any(|program| failed(&program)));
 }

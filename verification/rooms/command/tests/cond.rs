@@ -13,10 +13,10 @@ fn a_wait_beside_a_change(is_enqueued_under_the_lock: bool) -> Report {
     let body = move || {
         let shared = Arc::new((Lock::new(false), Cond::<Rc11, Wakes<Rc11>>::new()));
         let other = Arc::clone(&shared);
-        Rc11::start(move || {
+        Rc11::start(Box::new(move || {
             other.0.with(|has_changed| *has_changed = true);
             other.1.notify_one();
-        });
+        }));
         let (lock, cond) = &*shared;
         let (sleeper, mut place) = (Sleeper::<Rc11>::new(), cond.place());
         let mut lender = sleeper.lends(true);
