@@ -12,6 +12,8 @@ use std::sync::Mutex;
 
 /// A call, as it is written down.
 struct Written {
+    /// Its place among all calls.
+    place: usize,
     does: Does<()>,
     is_answered: bool,
     begins: Moment,
@@ -23,8 +25,8 @@ struct Written {
 /// What one thread has written down.
 struct Page {
     calls: Vec<Written>,
-    /// When the call began that it is inside of.
-    open: Option<Moment>,
+    /// The call that it is inside of: when it began, and its place among all calls.
+    open: Option<(Moment, usize)>,
     /// Of each of its waits, what became of its wakers so far.
     wakes: Vec<Box<dyn Fn() -> Wakers + Send>>,
     /// Where it is.
@@ -51,26 +53,8 @@ pub enum Fate {
     Done,
 }
 
-/// What one thread has said, and was answered.
-pub struct Said<R: Room> {
-    /// In each call.
-    pub calls: Vec<(Does<R::Op>, Option<R::Answer>)>,
-    /// In the call that it is inside of.
-    pub open: Option<Does<R::Op>>,
-}
-
-impl<R: Room> Clone for Said<R> {
-    fn clone(&self) -> Self {
-        Said { calls: self.calls.clone(), open: self.open }
-    }
-}
-
-impl<R: Room> Said<R> {
-    /// What its call number `nth` does, which is the one that it is inside of if there are fewer.
-    pub fn does(&self, nth: usize) -> Option<Does<R::Op>> {
-        self.calls.get(nth).map(|(does, _)| *does).or(self.open)
-    }
-}
+/// What a thread has said in a call, and was answered.
+pub type Said<R> = (Does<<R as Room>::Op>, Option<<R as Room>::Answer>);
 
 /// What the threads of an execution write on, while it goes on.
 pub trait Paper<R: Room>: Send + Sync {
@@ -94,36 +78,33 @@ pub trait Paper<R: Room>: Send + Sync {
     ) -> Result<(u64, usize), String>;
 }
 
-/// The paper of a room.
+/// The paper of a room: of each thread a page, and what was said in all calls, in the order in which they began.
 pub struct Log<R: Room>(Mutex<(Vec<Page>, Vec<Said<R>>)>);
 
 impl<R: Room> Log<R> {
     /// Of so many threads.
     pub fn new(threads: usize) -> Self {
-        let page = |_| Page { calls: Vec::new(), open: None, wakes: Vec::new(), fate: Fate::Calls };
-        let said = |_| Said { calls: Vec::new(), open: None };
-        Log(Mutex::new(((0..threads).map(page).collect(), (0..threads).map(said).collect())))
+        Log(Mutex::new((pages(threads), Vec::new())))
     }
+}
 
-    /// The history, once nothing goes on any more.
-    fn history(&self) -> History<R> {
-        let (pages, said) = &*of(&self.0);
-        let sleeps = |said: &Said<R>| matches!(said.open, Some(Does::Begin(op, _)) if R::sleeps(op));
-        History { threads: threads(pages, &said.iter().map(sleeps).collect::<Vec<_>>()), said: said.clone() }
-    }
+fn pages(threads: usize) -> Vec<Page> {
+    let page = |_| Page { calls: Vec::new(), open: None, wakes: Vec::new(), fate: Fate::Calls };
+    (0..threads).map(page).collect()
 }
 
 impl<R: Room> Paper<R> for Log<R> {
     fn begins(&self, me: usize, at: Moment, does: Does<R::Op>) {
         let (pages, said) = &mut *of(&self.0);
-        (pages[me].open, said[me].open) = (Some(at), Some(does));
+        pages[me].open = Some((at, said.len()));
+        said.push((does, None));
     }
 
     fn ends(&self, me: usize, at: Moment, answer: Option<R::Answer>, drops: usize) {
         let (pages, said) = &mut *of(&self.0);
-        let does = said[me].open.take().expect("the call has begun");
-        pages[me].ends(at, does.kind(), answer.is_some(), drops);
-        said[me].calls.push((does, answer));
+        let (_, place) = pages[me].open.expect("the call has begun");
+        pages[me].ends(at, said[place].0.kind(), answer.is_some(), drops);
+        said[place].1 = answer;
     }
 
     fn waits(&self, me: usize, wakes: Box<dyn Fn() -> Wakers + Send>) {
@@ -140,35 +121,39 @@ impl<R: Room> Paper<R> for Log<R> {
         judged: Judged,
         at_rest: &dyn Fn() -> Result<(), String>,
     ) -> Result<(u64, usize), String> {
-        let history = self.history();
+        let (pages, said) = &*of(&self.0);
+        let sleeps = |call: usize| matches!(said[call].0, Does::Begin(op, _) if R::sleeps(op));
+        let history = History::<R> { threads: threads(pages, &sleeps), said };
         explain(R::Spec::new(program.setup, &program.roles()), &history, judged)
             .map_err(|why| format!("{why}{program}"))?;
         at_rest().map_err(|why| format!("{why}\n{history}{program}"))?;
-        Ok((history.digest(), history.asleep()))
+        Ok((history.digest(), asleep(&history.threads)))
     }
 }
 
 impl Page {
     fn ends(&mut self, ends: Moment, does: Does<()>, is_answered: bool, drops: usize) {
-        let begins = self.open.take().expect("the call has begun").at_the_latest();
-        self.calls.push(Written { does, is_answered, begins, ends, wait: self.wakes.len(), drops });
+        let (begins, place) = self.open.take().expect("the call has begun");
+        let (begins, wait) = (begins.at_the_latest(), self.wakes.len());
+        self.calls.push(Written { place, does, is_answered, begins, ends, wait, drops });
     }
 }
 
-/// What each thread has done; `sleep`: which are inside of a call that sleeps.
-fn threads(pages: &[Page], sleep: &[bool]) -> Vec<Thread> {
+/// What each thread has done. `sleeps`: is the call at this place one that sleeps?
+fn threads(pages: &[Page], sleeps: &dyn Fn(usize) -> bool) -> Vec<Thread> {
     let ended = |begins: Moment| -> Vec<usize> {
         let of = |page: &Page| page.calls.iter().take_while(|other| other.ends.is_before(&begins)).count();
         pages.iter().map(of).collect()
     };
     let seen = |ends: Moment| -> Vec<usize> {
         let of = |page: &Page| {
-            let begun = page.calls.iter().map(|call| call.begins).chain(page.open);
+            let begun = page.calls.iter().map(|call| call.begins).chain(page.open.map(|(begins, _)| begins));
             begun.take_while(|begins| begins.is_seen(&ends)).count()
         };
         pages.iter().map(of).collect()
     };
     let call = |call: &Written| Call {
+        place: call.place,
         does: call.does,
         is_answered: call.is_answered,
         after: ended(call.begins),
@@ -176,17 +161,20 @@ fn threads(pages: &[Page], sleep: &[bool]) -> Vec<Thread> {
         wait: call.wait,
         drops: call.drops,
     };
-    let thread = |(page, sleeps): (&Page, &bool)| Thread {
+    let thread = |page: &Page| Thread {
         calls: page.calls.iter().map(call).collect(),
-        sleeping: page.open.filter(|_| *sleeps).map(ended),
+        open: page.open.map(|(_, place)| place),
+        sleeping: page.open.filter(|(_, place)| sleeps(*place)).map(|(begins, _)| ended(begins)),
         wakes: page.wakes.iter().map(|wakes| wakes()).collect(),
         fate: page.fate,
     };
-    pages.iter().zip(sleep).map(thread).collect()
+    pages.iter().map(thread).collect()
 }
 
 /// A call.
 pub struct Call {
+    /// Its place among all calls.
+    place: usize,
     /// What it does.
     pub does: Does<()>,
     /// Was it answered?
@@ -205,7 +193,9 @@ pub struct Call {
 pub struct Thread {
     /// Its calls, in order.
     pub calls: Vec<Call>,
-    /// It sleeps inside of the call after these: of each thread, how many calls end before that one begins.
+    /// The call that it is inside of after these: its place among all calls.
+    open: Option<usize>,
+    /// It sleeps in that one: of each thread, how many calls end before it begins.
     pub sleeping: Option<Vec<usize>>,
     /// Of each of its waits, what became of its wakers.
     pub wakes: Vec<Wakers>,
@@ -231,39 +221,48 @@ impl Thread {
     }
 }
 
-/// What the threads of an execution have called.
-pub struct History<R: Room> {
-    /// All but what they have said.
-    pub threads: Vec<Thread>,
-    /// And that.
-    pub said: Vec<Said<R>>,
+/// How many of these threads sleep at the end.
+fn asleep(threads: &[Thread]) -> usize {
+    threads.iter().filter(|thread| thread.is_asleep()).count()
 }
 
-impl<R: Room> History<R> {
+/// The places of a thread's calls among all calls.
+fn places(thread: &Thread) -> Vec<usize> {
+    thread.calls.iter().map(|call| call.place).collect()
+}
+
+/// What the threads of an execution have called.
+pub struct History<'a, R: Room> {
+    /// All but what they have said.
+    pub threads: Vec<Thread>,
+    /// And that, by the places of the calls.
+    said: &'a [Said<R>],
+}
+
+impl<R: Room> History<'_, R> {
     /// What this call does: if its thread has no such call, it polls its wait.
     pub fn does(&self, id: CallId) -> Does<R::Op> {
-        self.said[id.thread].does(id.nth).unwrap_or(Does::Poll)
+        let thread = &self.threads[id.thread];
+        thread.calls.get(id.nth).map(|call| call.place).or(thread.open).map_or(Does::Poll, |place| self.said[place].0)
     }
 
     /// What this call was answered.
     pub fn answer(&self, id: CallId) -> Option<&R::Answer> {
-        self.said[id.thread].calls.get(id.nth)?.1.as_ref()
+        let call = self.threads[id.thread].calls.get(id.nth)?;
+        self.said[call.place].1.as_ref()
     }
 
     /// A number of what was answered: of two executions that differ in that, almost surely another.
-    pub fn digest(&self) -> u64 {
+    fn digest(&self) -> u64 {
         use std::hash::{Hash, Hasher};
         let mut fnv = Fnv(0xcbf2_9ce4_8422_2325);
-        for (thread, said) in self.threads.iter().zip(&self.said) {
+        for thread in &self.threads {
             thread.is_asleep().hash(&mut fnv);
-            said.calls.iter().for_each(|(_, answer)| answer.hash(&mut fnv));
+            for place in places(thread) {
+                self.said[place].1.hash(&mut fnv);
+            }
         }
         fnv.finish()
-    }
-
-    /// How many threads sleep at the end.
-    pub fn asleep(&self) -> usize {
-        self.threads.iter().filter(|thread| thread.is_asleep()).count()
     }
 }
 
@@ -281,22 +280,33 @@ impl std::hash::Hasher for Fnv {
     }
 }
 
-impl<R: Room> std::fmt::Display for History<R> {
+impl<R: Room> std::fmt::Display for History<'_, R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut text = String::new();
-        for (n, (thread, said)) in self.threads.iter().zip(&self.said).enumerate() {
-            for (nth, (does, answer)) in said.calls.iter().enumerate() {
-                let does = match does {
-                    Does::Begin(op, number) => format!("{op:?} {number}"),
-                    other => format!("{other:?}"),
-                };
-                let answer = answer.as_ref().map(|answer| format!("{answer:?}"));
-                thread.tells(&mut text, n, nth, &does, answer.as_deref().unwrap_or("…"));
-            }
-            thread.tells_its_end(&mut text, n, said.open.map(|does| format!("{does:?}")));
-        }
-        f.write_str(&text)
+        let does = |place: usize| match &self.said[place].0 {
+            Does::Begin(op, number) => format!("{op:?} {number}"),
+            other => format!("{other:?}"),
+        };
+        let answer = |place: usize| match &self.said[place].1 {
+            Some(answer) => format!("{answer:?}"),
+            None => String::from("…"),
+        };
+        let open = |place: usize| format!("{:?}", self.said[place].0);
+        f.write_str(&told(&self.threads, &does, &answer, &open))
     }
+}
+
+/// A text that a call's place has.
+type Text<'a> = &'a dyn Fn(usize) -> String;
+
+fn told(threads: &[Thread], does: Text<'_>, answer: Text<'_>, open: Text<'_>) -> String {
+    let mut text = String::new();
+    for (n, thread) in threads.iter().enumerate() {
+        for (nth, call) in thread.calls.iter().enumerate() {
+            thread.tells(&mut text, n, nth, &does(call.place), &answer(call.place));
+        }
+        thread.tells_its_end(&mut text, n, thread.open.map(open));
+    }
+    text
 }
 
 impl Thread {

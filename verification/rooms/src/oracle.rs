@@ -27,7 +27,7 @@ pub struct Judged {
 ///
 /// # Errors
 /// In a sentence, and the history.
-pub fn explain<R: Room>(spec: R::Spec, history: &History<R>, judged: Judged) -> Result<(), String> {
+pub fn explain<R: Room>(spec: R::Spec, history: &History<'_, R>, judged: Judged) -> Result<(), String> {
     let rules = Rules {
         counts_drops: R::Spec::COUNTS_DROPS,
         takes_its_waker: R::Spec::TAKES_ITS_WAKER,
@@ -69,7 +69,7 @@ trait Meaning {
 
 /// The states of a room's specification that were reached, by their numbers.
 struct States<'a, R: Room> {
-    history: &'a History<R>,
+    history: &'a History<'a, R>,
     states: Vec<R::Spec>,
 }
 
@@ -109,7 +109,7 @@ impl<R: Room> Meaning for States<'_, R> {
     }
 
     fn is_over(&self, from: usize, id: CallId) -> bool {
-        let ends = id.nth == self.history.said[id.thread].calls.len();
+        let ends = id.nth == self.history.threads[id.thread].calls.len();
         let does = if ends { self.history.does(id) } else { Does::Poll };
         self.states[from].clone().step(id, does, None, &mut Effects::default()).is_some()
     }

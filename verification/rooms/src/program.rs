@@ -150,10 +150,28 @@ impl<'a, R: Room> Of<'a, R> {
         Of { roles: R::roles(), steps: Vec::new(), is_tried }
     }
 
+    // By loops: of this code there is one for each room, and iterators make many functions.
     fn program(&self, setup: R::Setup, threads: &[Numbers]) -> Program<R> {
-        let steps = |steps: &[usize]| steps.iter().map(|&step| self.steps[step]).collect();
-        let thread = |(role, of): &Numbers| Thread { role: self.roles[*role], steps: steps(of) };
-        Program { setup, threads: threads.iter().map(thread).collect() }
+        let mut program = Program { setup, threads: Vec::new() };
+        for (role, numbers) in threads {
+            let mut steps = Vec::new();
+            for &step in numbers {
+                steps.push(self.steps[step]);
+            }
+            program.threads.push(Thread { role: self.roles[*role], steps });
+        }
+        program
+    }
+
+    /// The number of this step.
+    fn number(&mut self, step: Step<R::Op>) -> usize {
+        for (n, other) in self.steps.iter().enumerate() {
+            if *other == step {
+                return n;
+            }
+        }
+        self.steps.push(step);
+        self.steps.len() - 1
     }
 }
 
@@ -164,16 +182,17 @@ impl<R: Room> Menu for Of<'_, R> {
 
     fn nexts(&mut self, role: usize, done: &[usize]) -> Vec<usize> {
         let (role, mut nexts) = (self.roles[role], Vec::new());
-        let done: Vec<R::Op> = done.iter().map(|&step| self.steps[step].op).collect();
-        for op in R::may(role, &done) {
+        let mut ops = Vec::new();
+        for &step in done {
+            ops.push(self.steps[step].op);
+        }
+        for op in R::may(role, &ops) {
             let waits = R::waits(op);
             // An operation that does not wait is one step.
             for way in 0..waits.len().max(1) {
                 let step = Step { op, waiting: waits.get(way).copied() };
                 if (self.is_tried)(role, &step) {
-                    let known = self.steps.iter().position(|other| *other == step);
-                    nexts.push(known.unwrap_or(self.steps.len()));
-                    self.steps.extend(known.is_none().then_some(step));
+                    nexts.push(self.number(step));
                 }
             }
         }
@@ -181,7 +200,11 @@ impl<R: Room> Menu for Of<'_, R> {
     }
 
     fn is_worth_it(&self, roles: &[usize]) -> bool {
-        R::is_worth_it(&roles.iter().map(|&role| self.roles[role]).collect::<Vec<_>>())
+        let mut of = Vec::new();
+        for &role in roles {
+            of.push(self.roles[role]);
+        }
+        R::is_worth_it(&of)
     }
 }
 
@@ -218,29 +241,35 @@ fn teams(menu: &mut dyn Menu, lens: &[usize]) -> Vec<Vec<Numbers>> {
 
 /// All programs whose threads do so many operations (the longest first), for every size of the room. Of programs that differ
 /// only by which thread is which there is one.
-pub fn programs<R: Room>(lens: &[usize], is_tried: IsTried<'_, R>) -> Vec<Program<R>> {
+pub fn programs<R: Room>(
+    lens: &[usize],
+    is_tried: IsTried<'_, R>,
+    is_played: fn(&Program<R>) -> bool,
+) -> Vec<Program<R>> {
     let mut menu = Of::<R>::new(is_tried);
-    let (teams, setups) = (teams(&mut menu, lens), R::setups());
-    let mut programs = Vec::with_capacity(teams.len() * setups.len());
+    let (teams, setups, mut programs) = (teams(&mut menu, lens), R::setups(), Vec::new());
     for team in &teams {
-        programs.extend(setups.iter().map(|setup| menu.program(*setup, team)));
+        for setup in &setups {
+            let program = menu.program(*setup, team);
+            if is_played(&program) {
+                programs.push(program);
+            }
+        }
     }
     programs
 }
 
 /// All programs of a shape.
 pub fn of_shape<R: Room>(shape: &Shape) -> Vec<Program<R>> {
-    let mut all = programs::<R>(shape.lens, &|_, step| shape.has(step));
-    all.retain(R::is_small);
-    all
+    programs::<R>(shape.lens, &|_, step| shape.has(step), R::is_small)
 }
 
 /// All programs of the room's `n`th focus; those that are larger come last.
 pub fn of_focus<R: Room>(n: usize) -> Vec<Program<R>> {
-    let focus = R::focuses().into_iter().chain(R::larger()).nth(n).expect("a focus of the room");
-    let mut all = programs::<R>(focus.lens, &|role, step| (focus.has)(role, step.op, step.waiting));
-    all.retain(focus.is_played);
-    all
+    let (mut all, larger) = (R::focuses(), R::larger());
+    all.extend(larger);
+    let focus = &all[n];
+    programs::<R>(focus.lens, &|role, step| (focus.has)(role, step.op, step.waiting), focus.is_played)
 }
 
 /// A program as numbers, each of which chooses among what there is: of the room's sizes, and of each thread a role and its steps.

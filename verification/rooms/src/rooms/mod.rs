@@ -133,8 +133,8 @@ impl Declared {
 
 /// What of a room is the same on every host. By its place in [`ROOMS`] it is compiled here, once, and not for each host anew.
 pub struct Common<R: Room> {
-    list: fn(usize) -> Vec<Program<R>>,
-    chosen: fn(&Chosen) -> Option<Program<R>>,
+    programs: fn(usize) -> Programs<R>,
+    chosen: fn(&Chosen) -> Option<Arc<Program<R>>>,
     paper: fn(usize) -> Box<dyn Paper<R>>,
 }
 
@@ -143,16 +143,24 @@ pub type Programs<R> = Arc<Vec<Arc<Program<R>>>>;
 
 thread_local! {
     /// The programs of each room and shape.
-    static PROGRAMS: RefCell<HashMap<(TypeId, usize), Arc<dyn Any + Send + Sync>>> = RefCell::new(HashMap::new());
+    static PROGRAMS: RefCell<HashMap<(TypeId, usize), Kept>> = RefCell::new(HashMap::new());
+}
+
+/// [`Programs`] of a room.
+type Kept = Arc<dyn Any + Send + Sync>;
+
+fn known(key: (TypeId, usize)) -> Option<Kept> {
+    PROGRAMS.with_borrow(|all| all.get(&key).cloned())
+}
+
+fn keep(key: (TypeId, usize), programs: Kept) {
+    PROGRAMS.with_borrow_mut(|all| all.insert(key, programs));
 }
 
 impl<R: Room> Common<R> {
     const HERE: Self = Common {
-        list: |n| match LADDER.get(n) {
-            Some(shape) => of_shape::<R>(shape),
-            None => of_focus::<R>(n - LADDER.len()),
-        },
-        chosen: chosen::<R>,
+        programs: programs::<R>,
+        chosen: |numbers| chosen::<R>(numbers).map(Arc::new),
         paper: |threads| Box::new(Log::<R>::new(threads)),
     };
 
@@ -166,23 +174,34 @@ impl<R: Room> Common<R> {
 
     /// The programs number `n`: those of a shape of the ladder, and behind these those of the room's focuses.
     pub fn programs(&self, n: usize) -> Programs<R> {
-        let known = PROGRAMS.with_borrow(|all| all.get(&(TypeId::of::<R>(), n)).cloned());
-        let programs = known.unwrap_or_else(|| {
-            let all: Arc<dyn Any + Send + Sync> =
-                Arc::new((self.list)(n).into_iter().map(Arc::new).collect::<Vec<_>>());
-            PROGRAMS.with_borrow_mut(|known| known.insert((TypeId::of::<R>(), n), Arc::clone(&all)));
-            all
-        });
-        programs.downcast().expect("of this room")
+        (self.programs)(n)
     }
 
     /// The program that these numbers choose, if it is worth it.
     pub fn chosen(&self, numbers: &Chosen) -> Option<Arc<Program<R>>> {
-        (self.chosen)(numbers).map(Arc::new)
+        (self.chosen)(numbers)
     }
 
     /// A paper for so many threads to write on.
     pub fn paper(&self, threads: usize) -> Box<dyn Paper<R>> {
         (self.paper)(threads)
     }
+}
+
+fn programs<R: Room>(n: usize) -> Programs<R> {
+    let key = (TypeId::of::<R>(), n);
+    if let Some(known) = known(key) {
+        return known.downcast().expect("of this room");
+    }
+    let list = match LADDER.get(n) {
+        Some(shape) => of_shape::<R>(shape),
+        None => of_focus::<R>(n - LADDER.len()),
+    };
+    let mut all = Vec::new();
+    for program in list {
+        all.push(Arc::new(program));
+    }
+    let all = Arc::new(all);
+    keep(key, Arc::clone(&all) as Kept);
+    all
 }
