@@ -153,15 +153,20 @@ pub fn resume(
     body: impl Fn() -> String + Send + Sync + 'static,
     mut progress: impl FnMut(&Tally),
 ) -> Report {
+    resume_any(config, left, Arc::new(body), &mut progress)
+}
+
+/// The same, whatever they are: else it would be compiled for each.
+fn resume_any(config: &Config, left: Vec<Branch>, body: Body, progress: &mut dyn FnMut(&Tally)) -> Report {
     let clock = Instant::now();
     pool::keep_freed_memory();
-    let pool = Pool::new(config, left, Arc::new(body));
+    let pool = Pool::new(config, left, body);
     thread::scope(|scope| {
         for _ in 1..config.jobs.get() {
-            scope.spawn(|| pool.work(|_| ()));
+            scope.spawn(|| pool.work(&mut |_| ()));
         }
         let mut last = Instant::now();
-        pool.work(|executions| {
+        pool.work(&mut |executions| {
             let now = Instant::now();
             if now - last > Duration::from_millis(250) {
                 last = now;

@@ -74,13 +74,13 @@ impl Pool<'_> {
     }
 
     /// A worker's life.
-    pub(super) fn work(&self, mut beat: impl FnMut(u64)) {
+    pub(super) fn work(&self, beat: &mut dyn FnMut(u64)) {
         if let Some(prepare) = &self.config.on_thread {
             prepare();
         }
         let mut tally = Tally::default();
         while let Some(mut stack) = self.take() {
-            self.explore(&mut stack, &mut tally, &mut beat);
+            self.explore(&mut stack, &mut tally, beat);
             let mut shared = self.lock();
             shared.report.left.append(&mut stack);
             shared.busy -= 1;
@@ -112,7 +112,7 @@ impl Pool<'_> {
         found
     }
 
-    fn explore(&self, stack: &mut Vec<Branch>, tally: &mut Tally, beat: &mut impl FnMut(u64)) {
+    fn explore(&self, stack: &mut Vec<Branch>, tally: &mut Tally, beat: &mut dyn FnMut(u64)) {
         let mut told = (tally.executions, tally.done);
         let mut walk = self.config.seed.map(|seed| Walk::new(seed ^ self.walkers.fetch_add(1, Relaxed)));
         loop {
@@ -202,7 +202,7 @@ impl Pool<'_> {
     }
 
     /// Reports to the other workers what was done since `told`, and asks whether it is enough.
-    fn tell(&self, stack: &[Branch], tally: &mut Tally, told: &mut (u64, f64), beat: &mut impl FnMut(u64)) {
+    fn tell(&self, stack: &[Branch], tally: &mut Tally, told: &mut (u64, f64), beat: &mut dyn FnMut(u64)) {
         if tally.plays.is_multiple_of(64) || stack.is_empty() {
             tally.peak_bytes = tally.peak_bytes.max(bytes(stack));
         }

@@ -113,18 +113,18 @@ pub(crate) fn is_freed_under(loc: Loc, block: Range<usize>) {
 
 /// Runs `f`, a destructor, as if the calling thread knew `known`: what every thread knew that gave its share back.
 pub(crate) fn as_if_it_knew<R>(known: Clock, f: impl FnOnce() -> R) -> R {
-    let before = with(|machine| {
-        let thread = usize::from(machine.current);
-        machine.slots.get_mut(thread).and_then(|slot| slot.knows.replace(known))
-    });
+    let before = knows(Some(known));
     let result = f();
+    knows(before);
+    result
+}
+
+/// What the calling thread is taken to know besides, from now on and until now.
+fn knows(known: Option<Clock>) -> Option<Clock> {
     with(|machine| {
         let thread = usize::from(machine.current);
-        if let Some(slot) = machine.slots.get_mut(thread) {
-            slot.knows = before;
-        }
-    });
-    result
+        machine.slots.get_mut(thread).and_then(|slot| std::mem::replace(&mut slot.knows, known))
+    })
 }
 
 /// Runs `f`, a destructor of what std counts: it is not known to the model which threads gave their shares back before.

@@ -189,7 +189,12 @@ impl Builder {
     where
         F: Fn() + Sync + Send + 'static,
     {
-        self.outcome(&self.explore(&settings::subject(), Arc::new(f)).0)
+        self.outcome_of_program(Arc::new(f))
+    }
+
+    #[track_caller]
+    fn outcome_of_program(&self, f: Program) -> Outcome {
+        self.outcome(&self.explore(&settings::subject(), f).0)
     }
 
     /// The picture of the first execution that must not be, if there is one.

@@ -272,19 +272,28 @@ where
 
 #[track_caller]
 fn start<'a, T: 'a>(name: Option<String>, f: impl FnOnce() -> T + 'a) -> JoinHandle<T> {
-    let at = Location::caller();
-    let name: Option<Arc<str>> = name.map(Arc::from);
+    let packet = checker(|| Arc::new(Packet(Mutex::new(None))));
+    let place = Arc::clone(&packet);
+    let body = move || {
+        let result = f();
+        *place.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    };
+    let (thread, is_finished) = start_any(name, Box::new(body));
+    JoinHandle { packet, thread, is_finished, at: Location::caller() }
+}
+
+/// The same, whatever it does: else it would be compiled for each.
+#[track_caller]
+fn start_any<'a>(name: Option<String>, f: Box<dyn FnOnce() + 'a>) -> (Thread, Option<Arc<Place>>) {
     let parker = Place::internal(0);
-    let is_finished = model::is_observed(at).then(|| Place::internal(0));
-    let (parker, is_finished, packet) =
-        checker(|| (Arc::new(parker), is_finished.map(Arc::new), Arc::new(Packet(Mutex::new(None)))));
-    let (theirs, place, finishes) = (Arc::clone(&parker), Arc::clone(&packet), is_finished.clone());
-    let their_name = name.clone();
+    let is_finished = model::is_observed(Location::caller()).then(|| Place::internal(0));
+    let (parker, is_finished) = checker(|| (Arc::new(parker), is_finished.map(Arc::new)));
+    let name: Option<Arc<str>> = name.map(Arc::from);
+    let (theirs, their_name, finishes) = (Arc::clone(&parker), name.clone(), is_finished.clone());
     let body = move || {
         let id = ThreadId(machine::current());
         register(About { id, name: their_name, parker: theirs });
-        let result = f();
-        *place.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        f();
         if let Some(finishes) = finishes {
             finishes.store(1, Order::Release);
         }
@@ -295,7 +304,7 @@ fn start<'a, T: 'a>(name: Option<String>, f: impl FnOnce() -> T + 'a) -> JoinHan
     // before, its frame stays.
     let body: Box<dyn FnOnce()> = unsafe { std::mem::transmute(body) };
     let number = machine::fork(name.as_deref().unwrap_or_default(), 0, body);
-    JoinHandle { packet, thread: About { id: ThreadId(number), name, parker }.handle(), is_finished, at }
+    (About { id: ThreadId(number), name, parker }.handle(), is_finished)
 }
 
 /// How a thread is to be started.

@@ -91,6 +91,15 @@ fn one(op: Op) -> Update {
 }
 
 impl Object {
+    /// Its value lies there.
+    fn is_at(self: &StdArc<Self>, address: usize) {
+        let (shared, at): (StdArc<dyn Any + Send + Sync>, _) = (StdArc::clone(self) as _, self.at);
+        state::with(|state| {
+            state.arcs.insert(address, shared);
+            state.arcs_made.insert(address, at);
+        });
+    }
+
     /// With one reference, or with none yet.
     #[track_caller]
     fn new(strong: u64) -> Object {
@@ -259,12 +268,7 @@ impl<T: ?Sized> Arc<T> {
     }
 
     fn registered(object: StdArc<Object>, value: StdArc<T>) -> Self {
-        let address = StdArc::as_ptr(&value).addr();
-        let shared: StdArc<dyn Any + Send + Sync> = object.clone();
-        state::with(|state| {
-            state.arcs.insert(address, shared);
-            state.arcs_made.insert(address, object.at);
-        });
+        object.is_at(StdArc::as_ptr(&value).addr());
         Arc { object, value: ManuallyDrop::new(value) }
     }
 
@@ -383,13 +387,17 @@ impl<T: ?Sized> Arc<T> {
 
     /// The value is about to be dropped.
     fn unregister(&self) {
-        let address = StdArc::as_ptr(&self.value).addr();
-        let object = state::with(|state| {
-            state.arcs_made.remove(&address);
-            state.arcs.remove(&address)
-        });
-        drop(object);
+        unregister(StdArc::as_ptr(&self.value).addr());
     }
+}
+
+/// No object is at this address any more.
+fn unregister(address: usize) {
+    let object = state::with(|state| {
+        state.arcs_made.remove(&address);
+        state.arcs.remove(&address)
+    });
+    drop(object);
 }
 
 /// What that is called in a backtrace.
