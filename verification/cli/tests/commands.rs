@@ -52,7 +52,7 @@ const SHOWN: &[(&str, Try)] = &[
     ("cargo mistakes watch --every", No("minutes: each small mistake in a process of its own")),
     (
         "cargo room all --record verification/rooms/may_reach.txt",
-        No("it writes what `cargo test -p spinpark-rooms` compares; without `--record` it writes nothing"),
+        No("it writes what `cargo test -p spinpark-rooms-command` compares; without `--record` it writes nothing"),
     ),
     ("cargo verify --all", No(EVERYTHING)),
     ("cargo verify --all --record verification/record.jsonl", No(EVERYTHING)),

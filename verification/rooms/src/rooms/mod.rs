@@ -47,50 +47,58 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a function makes of every room, as a list: `every_room!(Declared::of)`.
+/// What a function makes of every room, as a list: `every_room!(Played::of)`.
 #[macro_export]
 macro_rules! every_room {
-    ($($of:tt)*) => {
-        [
-            $($of)*::<$crate::rooms::at_rest::AllAtRest>(),
-            $($of)*::<$crate::rooms::barrier::Barriers>(),
-            $($of)*::<$crate::rooms::bell::RungBells>(),
-            $($of)*::<$crate::rooms::broadcast::Broadcasts>(),
-            $($of)*::<$crate::rooms::cancellation::Cancellations>(),
-            $($of)*::<$crate::rooms::chan::Chans>(),
-            $($of)*::<$crate::rooms::cond::Conds>(),
-            $($of)*::<$crate::rooms::drained::Streams>(),
-            $($of)*::<$crate::rooms::globq::GlobQueues>(),
-            $($of)*::<$crate::rooms::handoff::HandedOff>(),
-            $($of)*::<$crate::rooms::idle::IdleLists>(),
-            $($of)*::<$crate::rooms::interrupt::Interrupts>(),
-            $($of)*::<$crate::rooms::join_set::JoinSets>(),
-            $($of)*::<$crate::rooms::local::Locals>(),
-            $($of)*::<$crate::rooms::locked::BoundGs>(),
-            $($of)*::<$crate::rooms::netpoll::Polled>(),
-            $($of)*::<$crate::rooms::notify::Notifies>(),
-            $($of)*::<$crate::rooms::oneshot::Oneshots>(),
-            $($of)*::<$crate::rooms::operation::Operations>(),
-            $($of)*::<$crate::rooms::owned_tasks::OwnedTasks>(),
-            $($of)*::<$crate::rooms::parker::Parkers>(),
-            $($of)*::<$crate::rooms::permits::Permits>(),
-            $($of)*::<$crate::rooms::requests::Served>(),
-            $($of)*::<$crate::rooms::role::SignalledThreads>(),
-            $($of)*::<$crate::rooms::runq::RunQueues>(),
-            $($of)*::<$crate::rooms::sched::Scheduled>(),
-            $($of)*::<$crate::rooms::scope::Scopes>(),
-            $($of)*::<$crate::rooms::select::Selects>(),
-            $($of)*::<$crate::rooms::semaphore::Semaphores>(),
-            $($of)*::<$crate::rooms::sockets::KnownSockets>(),
-            $($of)*::<$crate::rooms::spinning::Conserved>(),
-            $($of)*::<$crate::rooms::stw::StoppedWorlds>(),
-            $($of)*::<$crate::rooms::syscall::Syscalls>(),
-            $($of)*::<$crate::rooms::task::Tasks>(),
-            $($of)*::<$crate::rooms::threads::HandedPs>(),
-            $($of)*::<$crate::rooms::timers::TimerQueues>(),
-            $($of)*::<$crate::rooms::wait_group::WaitGroups>(),
-            $($of)*::<$crate::rooms::watch::Watches>(),
-        ]
+    ($type:ident::$function:ident) => {
+        $crate::each_of! { $type::$function:
+            at_rest::AllAtRest,
+            barrier::Barriers,
+            bell::RungBells,
+            broadcast::Broadcasts,
+            cancellation::Cancellations,
+            chan::Chans,
+            cond::Conds,
+            drained::Streams,
+            globq::GlobQueues,
+            handoff::HandedOff,
+            idle::IdleLists,
+            interrupt::Interrupts,
+            join_set::JoinSets,
+            local::Locals,
+            locked::BoundGs,
+            netpoll::Polled,
+            notify::Notifies,
+            oneshot::Oneshots,
+            operation::Operations,
+            owned_tasks::OwnedTasks,
+            parker::Parkers,
+            permits::Permits,
+            requests::Served,
+            role::SignalledThreads,
+            runq::RunQueues,
+            sched::Scheduled,
+            scope::Scopes,
+            select::Selects,
+            semaphore::Semaphores,
+            sockets::KnownSockets,
+            spinning::Conserved,
+            stw::StoppedWorlds,
+            syscall::Syscalls,
+            task::Tasks,
+            threads::HandedPs,
+            timers::TimerQueues,
+            wait_group::WaitGroups,
+            watch::Watches,
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! each_of {
+    ($type:ident::$function:ident: $($module:ident::$room:ident,)*) => {
+        [$($type::$function::<$crate::rooms::$module::$room>(),)*]
     };
 }
 
