@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub type Universe<'a> = &'a [usize];
 
 /// So many words of bits hold a state's relations.
-const WORDS: usize = 10;
+const WORDS: usize = 18;
 
 /// A state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -8,11 +8,10 @@
 //! | [`finite`], [`search`] | evaluated in a small universe: counterexamples, executions of wrong variants |
 //! | [`record`] | what the solvers have said, kept in a file |
 //! | [`replay`] | is a trace of the kernel an execution of the system? |
-//! | [`sched`], [`runq`], [`custody`] | the protocols |
+//! | [`sched`], [`runq`] | the protocols |
 //!
 //! See docs/evidence/every-size.md.
 
-pub mod custody;
 pub mod finite;
 #[path = "../../src/fnv.rs"]
 pub mod fnv;
@@ -39,13 +38,6 @@ use system::{Protocol, System};
 pub static PROTOCOLS: &[Protocol] = &[
     Protocol { name: "sched", system: sched::system, wrong: sched::WRONG, right: sched::RIGHT, needed: needed::SCHED },
     Protocol { name: "runq", system: runq::system, wrong: runq::WRONG, right: runq::RIGHT, needed: needed::RUNQ },
-    Protocol {
-        name: "custody",
-        system: custody::system,
-        wrong: custody::WRONG,
-        right: custody::RIGHT,
-        needed: needed::CUSTODY,
-    },
 ];
 
 /// The obligations of what comes to pass in a system.
@@ -55,6 +47,6 @@ pub type Liveness = fn(&System) -> Vec<Obligation>;
 pub static LIVENESS: &[(&str, Liveness)] = &[
     ("sched", sched::progress::obligations),
     ("runq", runq::leaves::obligations),
-    ("custody", custody::retakes::obligations),
+    ("sched", sched::retakes::obligations),
     ("sched", sched::ends::obligations),
 ];

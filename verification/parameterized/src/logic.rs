@@ -45,7 +45,7 @@ impl Var {
 
 /// The places of a thread, as a set: bit n stands for place n.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Places(pub u64);
+pub struct Places(pub u128);
 
 impl Places {
     /// These places.

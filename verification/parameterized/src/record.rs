@@ -66,9 +66,9 @@ fn rooms(protocol: &str) -> &'static [(&'static str, &'static str)] {
             ("spinning", include_str!("../../../src/kernel/src/protocol/spinning.rs")),
             ("handoff", include_str!("../../../src/kernel/src/protocol/handoff.rs")),
             ("stw", include_str!("../../../src/kernel/src/protocol/stw/mod.rs")),
+            ("syscall", include_str!("../../../src/kernel/src/protocol/syscall.rs")),
         ],
         "runq" => &[("runq", include_str!("../../../src/kernel/src/queues/runq.rs"))],
-        "custody" => &[("syscall", include_str!("../../../src/kernel/src/protocol/syscall.rs"))],
         other => panic!("{other} is about no room"),
     }
 }

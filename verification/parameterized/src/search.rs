@@ -71,7 +71,8 @@ pub fn at_random(
 }
 
 /// Walks at random, so many steps in all, each walk so long, as long as `goes_on` says so: asked of where a walk begins and of its way, at
-/// each state. In every other walk, of two steps that are drawn the one is made whose transition was taken less often.
+/// each state. Of one, two or three steps that are drawn, in turn by walks, the one is made whose transition was taken least
+/// often.
 pub fn walk(
     finite: &Finite<'_>,
     (steps, length): (usize, usize),
@@ -80,12 +81,12 @@ pub fn walk(
 ) {
     let begins = (finite.system.begins)(finite.system, &finite.sizes);
     let mut random = Random(seed | 1);
-    let (mut walked, mut for_the_rare) = (0, false);
+    let (mut walked, mut draws) = (0, 0);
     let mut taken = vec![0_usize; finite.system.transitions.len()];
     while walked < steps {
         let begin = begins[random.below(begins.len())];
         let (mut state, mut way) = (begin, Vec::new());
-        for_the_rare = !for_the_rare;
+        draws = draws % 3 + 1;
         if !goes_on(begin, &way) {
             return;
         }
@@ -95,10 +96,9 @@ pub fn walk(
             if nexts.is_empty() {
                 break;
             }
-            let first = random.below(nexts.len());
-            let other = if for_the_rare { random.below(nexts.len()) } else { first };
-            let is_rarer = taken[nexts[other].transition] < taken[nexts[first].transition];
-            let step = nexts.swap_remove(if is_rarer { other } else { first });
+            let drawn = (0..draws).map(|_| random.below(nexts.len()));
+            let rarest = drawn.min_by_key(|at| taken[nexts[*at].transition]).expect("one is drawn");
+            let step = nexts.swap_remove(rarest);
             taken[step.transition] += 1;
             state = step.after;
             way.push(step);

@@ -208,8 +208,20 @@ impl Transition {
 
     /// `m` goes to `then` if `condition` holds as things are now, else to `otherwise`.
     pub fn goes_if(&mut self, m: Var, condition: Formula, then: u8, otherwise: u8) -> &mut Self {
-        let condition = condition.after(&self.updates);
-        self.updates.push(Update::Goes { m, to: vec![(condition.clone(), then), (not(condition), otherwise)] });
+        self.goes_where(m, [(condition, then), (Formula::Is(true), otherwise)])
+    }
+
+    /// `m` goes to the first place whose condition holds as things are now.
+    pub fn goes_where(&mut self, m: Var, to: impl IntoIterator<Item = (Formula, u8)>) -> &mut Self {
+        let mut before = Vec::new();
+        let mut first = |(condition, place): (Formula, u8)| {
+            let condition = condition.after(&self.updates);
+            let is_first = and(before.iter().cloned().map(not).chain([condition.clone()]));
+            before.push(condition);
+            (is_first, place)
+        };
+        let to = to.into_iter().map(&mut first).collect();
+        self.updates.push(Update::Goes { m, to });
         self
     }
 }

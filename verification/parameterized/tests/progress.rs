@@ -43,7 +43,7 @@ fn drop_conditions(t: &mut Transition) {
 #[test]
 fn a_stop_ends() {
     use spinpark_parameterized::sched::ends;
-    use spinpark_parameterized::sched::state::{AHEAD, HELD, IN_LINE, OUT, TOKEN};
+    use spinpark_parameterized::sched::state::{AHEAD, HELD, IN_LINE, OUT, SCANNED, TOKEN};
     let pushes_in: fn(&mut Transition) = |t| {
         let m = t.params[0];
         t.assign(AHEAD, |x| or([AHEAD.of([x[0], x[1]]), and([same(x[0], m), IN_LINE.of([x[1]])])]));
@@ -51,6 +51,9 @@ fn a_stop_ends() {
     let wrong: &[Wrong] = &[
         ("is_woken", |t| t.guard.push(not(TOKEN.of([t.params[0]]))), "due/wakes_up_when_all_are_held"),
         ("unparks", |t| drop_update(t, TOKEN.name), "leads_on/is_to_be_woken_at_its_turn"),
+        ("misses_stopping", |t| drop_update(t, SCANNED.name), "stays/has_seen_a_call/misses_stopping"),
+        ("sees_call_stopping", |t| t.guard.truncate(1), "stays/looks_at_words/sees_call_stopping"),
+        ("sees_no_call", |t| t.guard.push(TOKEN.of([t.params[0]])), "due/looks_at_words"),
         ("steals", |t| _ = t.clear(HELD, &[t.params[2]]), "stays/waits_for_ps/steals"),
         ("queues_up", pushes_in, "line/queues_up"),
         ("is_first", |t| _ = t.goes(t.params[0], OUT), "stoppers/is_first"),
@@ -84,7 +87,8 @@ fn a_g_in_a_ring_leaves_it() {
 
 #[test]
 fn a_p_in_a_call_is_retaken() {
-    use spinpark_parameterized::custody::{DETACHED, HANDS, OWNS, SEEN, WORD, retakes};
+    use spinpark_parameterized::sched::retakes;
+    use spinpark_parameterized::sched::state::{DETACHED, HANDS, OWNS, SEEN, WORD};
     let wrong: &[Wrong] = &[
         ("sees_call", |t| drop_update(t, SEEN.name), "leads_on/sees_call"),
         ("retakes", |t| drop_update(t, HANDS.name), "is_taken/retakes"),
@@ -95,7 +99,7 @@ fn a_p_in_a_call_is_retaken() {
         ("enters", drop_conditions, "is_over/enters"),
         ("sleeps", |t| t.guard.clear(), "stays/sleeps"),
     ];
-    is_proved_and_needed("custody", retakes::obligations, wrong);
+    is_proved_and_needed("sched", retakes::obligations, wrong);
 }
 
 mod an_m_that_answers_for_a_g {

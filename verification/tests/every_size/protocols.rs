@@ -1,8 +1,8 @@
-//! The three protocols, as what a trace is an execution of.
+//! The protocols, as what a trace is an execution of.
 
 use super::functions::Functions;
 use super::recorded::Item;
-use super::{custody, runq, sched};
+use super::{runq, sched};
 use crate::scenes::{Act, Scenario};
 use spinpark_parameterized::finite::{Finite, State};
 use spinpark_parameterized::replay::Replay;
@@ -45,7 +45,7 @@ impl Protocol for Scheduler {
         spinpark_parameterized::sched::system(self.1)
     }
     fn sizes(&self, scenario: &Scenario) -> Vec<usize> {
-        vec![scenario.ms() + others(scenario), scenario.procs, sched::GS + 1]
+        vec![scenario.ms() + others(scenario), scenario.procs, sched::GS + 1, sched::CALLS]
     }
     fn begins(&self, finite: &Finite<'_>, scenario: &Scenario) -> Vec<State> {
         sched::begins(finite, scenario.ms() as u8)
@@ -55,7 +55,7 @@ impl Protocol for Scheduler {
         scenario.stoppers == 0 && scenario.refusals == 0 && !acts.contains(&Act::Stop) && !acts.contains(&Act::Detach)
     }
     fn steps(&self, scenario: &Scenario, items: &[Item]) -> Vec<Vec<Self::Step>> {
-        vec![sched::steps(items, scenario.ms() as u8, &self.0)]
+        sched::steps(items, scenario.ms() as u8, &self.0).into_iter().collect()
     }
     fn play(&self, replay: &mut Replay<'_>, step: Self::Step, scenario: &Scenario, carry: &mut Self::Carry) -> bool {
         sched::play(replay, step, carry, scenario.order)
@@ -93,34 +93,5 @@ impl Protocol for RunQueue {
     }
     fn thread(&self, step: Self::Step) -> u8 {
         step.t
-    }
-}
-
-/// The last says which step of the drawing is wrong, if any.
-pub(crate) struct Custody(pub(crate) Functions, pub(crate) &'static str);
-
-impl Protocol for Custody {
-    type Step = custody::Step;
-    type Carry = ();
-    fn system(&self) -> System {
-        spinpark_parameterized::custody::system(self.1)
-    }
-    fn sizes(&self, scenario: &Scenario) -> Vec<usize> {
-        vec![scenario.ms() + others(scenario), scenario.procs, custody::CALLS]
-    }
-    fn begins(&self, finite: &Finite<'_>, scenario: &Scenario) -> Vec<State> {
-        custody::begins(finite, scenario.ms() as u8)
-    }
-    fn steps(&self, scenario: &Scenario, items: &[Item]) -> Vec<Vec<Self::Step>> {
-        custody::steps(items, scenario.ms() as u8, &self.0).into_iter().collect()
-    }
-    fn play(&self, replay: &mut Replay<'_>, step: Self::Step, _: &Scenario, (): &mut ()) -> bool {
-        custody::play(replay, step)
-    }
-    fn may_end(&self, finite: &Finite<'_>, state: &State, scenario: &Scenario) -> bool {
-        custody::is_at_rest(finite, state, scenario.ms() as u8)
-    }
-    fn thread(&self, step: Self::Step) -> u8 {
-        step.m
     }
 }

@@ -10,6 +10,8 @@ use std::collections::{HashMap, VecDeque};
 
 /// So many Gs there may be: they are numbered from 1.
 pub(crate) const GS: usize = 6;
+/// So many system calls there may be.
+pub(crate) const CALLS: usize = 6;
 
 /// One step of a trace: who, what, and what of it is known only later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,7 +53,19 @@ const LISTED: Table = &[
     (REFUSED_DRAIN, "idles_refused"),
 ];
 const REFUSED: Table = &[(START, "is_refused"), (START_UNCOUNTED, "is_refused_uncounted")];
-const STARTED: Table = &[(START, "starts"), (START_UNCOUNTED, "starts_uncounted")];
+const WAKES_M: Table = &[(START, "wakes_m"), (START_UNCOUNTED, "wakes_m_uncounted")];
+const RESERVED: Table = &[(START, "reserves"), (START_UNCOUNTED, "reserves_uncounted")];
+const STARTED: Table = &[(NEWM, "starts"), (NEWM_UNCOUNTED, "starts_uncounted")];
+const TAKES_NEXTP: Table = &[(WOKEN, "takes_nextp"), (WOKEN_COUNTED, "takes_nextp")];
+const FENCED_CALL: Table = &[(ENTERED, "fences_entering")];
+/// It tries to take a P out of a word: it has it, or has not.
+const TAKEN: Table = &[(GIVES, "gives"), (INSIDE, "exits_kept"), (TAKES_BACK, "takes_back"), (RETAKES, "retakes")];
+const MISSED: Table = &[
+    (GIVES, "has_none_to_give"),
+    (INSIDE, "finds_its_p_gone"),
+    (TAKES_BACK, "misses_old_p"),
+    (RETAKES, "misses_call"),
+];
 
 /// Of which G, P or M it is, and of which set of Gs.
 type Args = [Option<(&'static str, u8)>; 3];
@@ -115,9 +129,22 @@ enum Label {
     Unlocked,
     Got(u8),
     Called,
-    /// It takes this P out of that M's system call.
-    Takes {
-        from: u8,
+    /// And is the store visible at once?
+    Enters {
+        p: u8,
+        c: u8,
+        shown: bool,
+    },
+    ShowsWord(u8),
+    Wanted(bool),
+    /// It reads a word: whose call is there, and does it try to take the P?
+    Peek {
+        p: u8,
+        by: Option<u8>,
+        tries: bool,
+    },
+    SetsNextp {
+        w: u8,
         p: u8,
     },
     Returned(u8),
@@ -171,8 +198,13 @@ impl Thread {
     }
 }
 
-/// The steps of a trace. `ms`: how many Ms there may be.
-pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> {
+/// The P of a `nextp`, if there is one.
+fn p_of(nextp: u64) -> Option<u8> {
+    (nextp > 1).then_some((nextp >> 2) as u8)
+}
+
+/// The steps of a trace; `None` if there are more calls than the universe has. `ms`: how many Ms there may be.
+pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Option<Vec<Step>> {
     let is_buffered = items.iter().any(|item| item.act == Act::Visible);
     let items = &shown(items);
     let mut numbers = numbers(items, ms);
@@ -180,6 +212,7 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
     let mut steps: Vec<Option<Step>> = Vec::new();
     let mut idle_bits = 0_u64;
     let mut global = 0_u64;
+    let mut calls = 0;
     for (at, item) in items.iter().enumerate() {
         let m = numbers.of(item.thread);
         let thread = threads.entry(item.thread).or_default();
@@ -346,11 +379,24 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                 // Those of a share are in the ring as they leave the global queue.
                 thread.puts.push_back(Vec::new());
             }
-            ("protocol/syscall.rs", "take", Act::Exchange(before, _)) => {
-                let from = (before as u32 - 1) as u8;
-                if let (Name::Syscall(p), true) = (item.word, from != m) {
-                    say(Label::Takes { from, p });
+            ("protocol/syscall.rs", act, of_word) => {
+                if let Some(label) = of_call(act, of_word, item, calls, is_buffered) {
+                    calls += u8::from(matches!(label, Label::Enters { .. }));
+                    let label = match label {
+                        Label::Peek { p, by, .. } => Label::Peek { p, by, tries: tries(&items[at + 1..], item.thread) },
+                        label => label,
+                    };
+                    say(label);
                 }
+            }
+            ("protocol/stw/wanted.rs", "any", Act::Load(bits)) => say(Label::Wanted(bits != 0)),
+            ("types/m.rs", "set_nextp", Act::Swap(_, nextp)) => {
+                if let (Name::NextP(w), Some(p)) = (item.word, p_of(nextp)) {
+                    say(Label::SetsNextp { w, p });
+                }
+            }
+            ("types/m.rs", "take_nextp", Act::Swap(nextp, _)) => {
+                p_of(nextp).into_iter().for_each(|p| say(Label::Is(TAKES_NEXTP, of("p", p))));
             }
             (_, _, Act::Event(told)) => match told {
                 Told::Queued { g, next, .. } => thread.queued = Some((g as u8, next)),
@@ -371,30 +417,51 @@ pub(crate) fn steps(items: &[Item], ms: u8, functions: &Functions) -> Vec<Step> 
                     thread.inside = false;
                     say(Label::Is(&[(REST, "sleeps")], NONE));
                 }
-                Told::Woken { m } if thread.relisted.is_some() => thread.wakes = Some(Label::Is(STARTED, of("w", m))),
-                Told::Woken { m } => say(Label::Is(STARTED, of("w", m))),
+                Told::Woken { m } if thread.relisted.is_some() => thread.wakes = Some(Label::Is(WAKES_M, of("w", m))),
+                Told::Woken { m } => say(Label::Is(WAKES_M, of("w", m))),
                 // Its number was taken under the lock.
                 Told::Starting { m: w } => {
-                    steps[thread.unlocked] = Some(Step { m, label: Label::Is(STARTED, of("w", w)) })
+                    steps[thread.unlocked] = Some(Step { m, label: Label::Is(RESERVED, of("w", w)) });
+                    steps.push(Some(Step { m, label: Label::Is(STARTED, of("w", w)) }));
                 }
                 Told::Refused => say(Label::Is(REFUSED, NONE)),
                 Told::Entered { p, blocks } => {
                     thread.inside = true;
-                    say(match blocks {
-                        true => Label::Is(&[(RUN, "enters_blocking")], of("p", p)),
-                        false => Label::Is(&[(RUN, "enters")], NONE),
-                    });
+                    if blocks {
+                        say(Label::Is(&[(RUN, "enters_blocking")], of("p", p)));
+                    }
                 }
-                Told::Returned { p, kept } => {
+                Told::Returned { p, .. } => {
                     thread.inside = false;
-                    say(if kept { Label::Is(&[(SYSCALL, "exits_kept")], NONE) } else { Label::Returned(p) });
+                    say(Label::Returned(p));
                 }
                 Told::Listed { .. } | Told::Held { .. } | Told::Stopped => (),
             },
             _ => (),
         }
     }
-    steps.into_iter().flatten().collect()
+    (usize::from(calls) <= CALLS).then(|| steps.into_iter().flatten().collect())
+}
+
+/// What a thread does with the word of a P.
+fn of_call(function: &str, act: Act, item: &Item, calls: u8, is_buffered: bool) -> Option<Label> {
+    match (function, act, item.word) {
+        ("put", Act::Store(_), Name::Syscall(p)) => Some(Label::Enters { p, c: calls, shown: !is_buffered }),
+        ("put", Act::Shown(_), Name::Syscall(p)) if is_buffered => Some(Label::ShowsWord(p)),
+        ("entersyscall", Act::Fence, _) => Some(Label::Is(FENCED_CALL, NONE)),
+        ("peek", Act::Load(word), Name::Syscall(p)) => {
+            Some(Label::Peek { p, by: (word as u32).checked_sub(1).map(|m| m as u8), tries: false })
+        }
+        ("take", Act::Exchange(..), Name::Syscall(p)) => Some(Label::Is(TAKEN, of("p", p))),
+        ("take", Act::NoExchange(_), Name::Syscall(_)) => Some(Label::Is(MISSED, NONE)),
+        _ => None,
+    }
+}
+
+/// Does this thread, having read a word, try to take the P that it has seen?
+fn tries(later: &[Item], thread: usize) -> bool {
+    let next = later.iter().filter(|item| item.thread == thread).find(|item| matches!(item.word, Name::Syscall(_)));
+    next.is_some_and(|item| matches!(item.act, Act::Exchange(..) | Act::NoExchange(_)))
 }
 
 /// The G that this thread finds next.
@@ -629,11 +696,38 @@ pub(crate) fn play(replay: &mut Replay<'_>, step: Step, scans: &mut Scans, order
         }),
         Label::Got(p) => replay.only(|finite, state| finite.holds(state, OWNS, &[m, p])),
         Label::Called => replay.only(|finite, state| finite.holds(state, COUNTED, &[m])),
-        // An M that is back, or the monitor: what it does next says which.
-        Label::Takes { from, p } => replay.step(|_, state| {
-            let takes = ["takes_back", "retakes"].map(|name| vec![Move::new(name, &[("m", m), ("w", from), ("p", p)])]);
-            if here(state) == OUT { Some(takes.to_vec()) } else { none() }
+        Label::Enters { p, c, shown } => replay.step(|_, state| {
+            let enters = Move::new("enters", &[("m", m), ("p", p), ("c", c)]);
+            let flush = shown.then(|| Move::new("flushes_word", &[("m", m), ("p", p)]));
+            if here(state) == RUN { Some(vec![[enters].into_iter().chain(flush).collect()]) } else { none() }
         }),
+        Label::ShowsWord(p) => replay.step(|_, _| with("flushes_word", &[("p", p)])),
+        Label::Wanted(is_wanted) => {
+            replay.only(|finite, state| finite.holds(state, WANTED, &[]) == is_wanted)
+                && replay.step(|_, state| match (here(state), is_wanted) {
+                    (CHECKS, true) => one("is_wanted"),
+                    (CHECKS, false) => one("is_not_wanted"),
+                    (ENTERED | GIVES | INSIDE | TAKES_BACK | RETAKES, _) => none(),
+                    _ => None,
+                })
+        }
+        Label::Peek { p, by: None, .. } => {
+            let calls = |finite: &Finite<'_>| 0..finite.sizes[3] as u8;
+            replay
+                .only(|finite, state| here(state) == OUT && !calls(finite).any(|c| finite.holds(state, WORD, &[p, c])))
+        }
+        // The monitor leaves it there.
+        Label::Peek { tries: false, .. } => replay.only(|_, state| here(state) == OUT),
+        // An M that is back, or the monitor: what it does next says which.
+        Label::Peek { p, by: Some(by), tries: true } => {
+            let sees = ["sees_old_p", "sees_call"].map(|name| vec![Move::new(name, &[("m", m), ("p", p)])]);
+            let is_by = |finite: &Finite<'_>, state: &State, c| {
+                finite.holds(state, SEEN, &[m, p, c]) && finite.holds(state, BY, &[c, by])
+            };
+            replay.step(|_, state| if here(state) == OUT { Some(sees.to_vec()) } else { none() })
+                && replay.only(|finite, state| (0..finite.sizes[3] as u8).any(|c| is_by(finite, state, c)))
+        }
+        Label::SetsNextp { w, p } => replay.only(|finite, state| finite.holds(state, NEXTP, &[w, p])),
         Label::Returned(p) => replay.only(|finite, state| here(state) == RUN && finite.holds(state, OWNS, &[m, p])),
         Label::Found(g) => replay.only(|finite, state| {
             let is_queued = finite.holds(state, GLOBAL, &[g])

@@ -13,7 +13,7 @@ use spinpark_verification::model::{Model, sampled};
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
-/// Gs that ready others, yield, block.
+/// Gs that ready others, yield, block, and are in system calls from which the monitor retakes their Ps.
 pub(crate) const PLAIN: &[Scenario] = &[
     Scenario { acts: &[Act::Spawn(2), Act::Yield], ..Scenario::PLAIN },
     Scenario { acts: &[Act::Block, Act::Spawn(1), Act::YieldHere], order: GlobalFirst, ..Scenario::PLAIN },
@@ -22,17 +22,8 @@ pub(crate) const PLAIN: &[Scenario] = &[
     Scenario { acts: &[Act::Spawn(4)], procs: 3, ring: 4, ..Scenario::PLAIN },
     Scenario { acts: &[Act::Call, Act::Block, Act::Block, Act::Spawn(1)], max_ms: 2, ..Scenario::PLAIN },
     Scenario { acts: &[Act::Call, Act::Call, Act::Block, Act::Run], ticks: 3, ..Scenario::PLAIN },
-];
-
-/// System calls that the monitor retakes, threads that are refused, a G that is interrupted; and a world that is stopped meanwhile.
-pub(crate) const LEAVING: &[Scenario] = &[
     Scenario { acts: &[Act::Call, Act::Call, Act::Spawn(1)], ticks: 4, ..Scenario::PLAIN },
     Scenario { acts: &[Act::Call, Act::Block, Act::Call, Act::Run], ticks: 3, max_ms: 2, ..Scenario::PLAIN },
-    Scenario { acts: &[Act::Call, Act::Call, Act::Run], stoppers: 1, ticks: 2, ..Scenario::PLAIN },
-    Scenario { acts: &[Act::Detach, Act::Spawn(1), Act::Call], ticks: 3, max_ms: 2, ..Scenario::PLAIN },
-    Scenario { acts: &[Act::Detach, Act::Call], stoppers: 1, ticks: 2, max_ms: 2, ..Scenario::PLAIN },
-    Scenario { acts: &[Act::Spawn(2), Act::Call], refusals: 1, stoppers: 1, ..Scenario::PLAIN },
-    Scenario { acts: &[Act::Stop, Act::Call, Act::Run], order: GlobalFirst, ..Scenario::PLAIN },
 ];
 
 /// So many programs, drawn at random: at most six Gs, and perhaps a thread that stops the world, ticks, is refused.

@@ -14,9 +14,10 @@
 //! stop does not reach, as its G can neither be preempted nor asks for anything, stops it for ever. That each such P has an owner that is
 //! awake is safety: `every_p_can_be_handed_in`. A step that takes the lock is due whenever the lock is free: the lock is fair.
 
+use super::calls::is_scanned;
 use super::state::*;
 use super::stops::{all_held, is_first, is_held_or_spare};
-use crate::logic::{Formula, Places, Sort, Update, Var, among, and, at, not, or, same, some};
+use crate::logic::{Formula, Places, Sort, Update, Var, all, among, and, at, not, or, same, some};
 use crate::obligations::Obligation;
 use crate::system::{System, Transition};
 
@@ -30,8 +31,22 @@ struct Phase {
     left: Option<Left>,
 }
 
-/// What is left to be done before a phase ends, and of which sort; each step that is due does one of it.
-type Left = (Sort, fn(f: Var, x: Var) -> Formula);
+/// What is left to be done before a phase ends, and of which sort; each step that is due does one of it, or leads on.
+type Left = (Sort, fn(f: Var, x: Var) -> Formula, Within);
+
+/// Where less of it is progress.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    /// In this phase.
+    Itself,
+    /// In this phase, and it is assumed that a step that is due comes.
+    ItselfByOthers,
+    /// In each phase of the scan: the stopper goes from one to the other, and back.
+    Scan,
+}
+
+/// It has yet to look at the word of this P.
+const WORDS: Option<Left> = Some((P, |f, p| not(SCANNED.of([f, p])), Within::Scan));
 
 /// Of whom a step that is due is.
 #[derive(Clone, Copy)]
@@ -43,13 +58,8 @@ enum Of {
 }
 
 /// The steps by which a P is handed in. That some owner does one is assumed.
-const HANDS_IN: &[(&str, &[Of])] = &[
-    ("hands_in", &[]),
-    ("hands_in_counted", &[]),
-    ("hands_in_what_it_hands_on", &[]),
-    ("hands_in_refused", &[]),
-    ("holds_it", &[]),
-];
+const HANDS_IN: &[(&str, &[Of])] =
+    &[("hands_in", &[]), ("hands_in_counted", &[]), ("hands_in_what_it_hands_on", &[]), ("hands_in_refused", &[])];
 
 /// The last comes first.
 const PHASES: &[Phase] = &[
@@ -64,7 +74,7 @@ const PHASES: &[Phase] = &[
         name: "wakes_others_first",
         says: |f, _| and([at(f, WAITS), all_held(), owes(f)]),
         due: &[("unparks", &[Of::Stopper, Of::Any])],
-        left: Some((M, |f, x| OWES.of([f, x]))),
+        left: Some((M, |f, x| OWES.of([f, x]), Within::Itself)),
     },
     Phase {
         name: "wakes_up_when_all_are_held",
@@ -80,13 +90,35 @@ const PHASES: &[Phase] = &[
     },
     Phase {
         name: "waits_for_ps",
-        says: |f, _| {
-            let waits = and([among(f, Places::of(&[WAITS, SLEEPS])), not(all_held())]);
-            and([STOPPING.of([]), or([waits, at(f, HOLDS)])])
-        },
+        says: |f, _| and([STOPPING.of([]), among(f, WAITERS), not(all_held())]),
         due: HANDS_IN,
-        left: Some((P, |_, p| not(is_held_or_spare(p)))),
+        left: Some((P, |_, p| not(is_held_or_spare(p)), Within::ItselfByOthers)),
     },
+    Phase {
+        name: "has_looked_at_each_word",
+        says: |f, _| and([at(f, SCANS), all("p", P, |p| is_scanned(f, p))]),
+        due: &[("ends_scan", &[Of::Stopper])],
+        left: None,
+    },
+    Phase {
+        name: "has_seen_a_call",
+        says: |f, _| and([at(f, SEES), sees_a_call(f)]),
+        due: &[("takes_stopping", &[Of::Stopper]), ("misses_stopping", &[Of::Stopper])],
+        left: WORDS,
+    },
+    Phase {
+        name: "looks_at_words",
+        says: |f, _| and([at(f, SCANS), some("p", P, |p| not(is_scanned(f, p)))]),
+        due: &[("sees_no_call", &[Of::Stopper]), ("sees_call_stopping", &[Of::Stopper])],
+        left: WORDS,
+    },
+    Phase {
+        name: "has_taken_a_p",
+        says: |f, _| and([at(f, HOLDS), hands_a_p(f)]),
+        due: &[("holds_it", &[Of::Stopper])],
+        left: WORDS,
+    },
+    Phase { name: "says_it", says: |f, _| at(f, SAYS), due: &[("fences_stopping", &[Of::Stopper])], left: None },
     Phase {
         name: "stops",
         says: |f, _| at(f, FIRST),
@@ -112,6 +144,16 @@ fn owes(f: Var) -> Formula {
     some("o", M, |o| OWES.of([f, o]))
 }
 
+fn hands_a_p(f: Var) -> Formula {
+    some("p", P, |p| HANDS.of([f, p]))
+}
+
+/// In the word of one P, at which it has not looked before.
+fn sees_a_call(f: Var) -> Formula {
+    let seen = |p| some("c", C, |c| SEEN.of([f, p, c]));
+    and([some("p", P, seen), all("p", P, |p| not(and([seen(p), SCANNED.of([f, p])])))])
+}
+
 impl Phase {
     fn holds(&self, f: Var, w: Var) -> Formula {
         and([is_first(f), (self.says)(f, w)])
@@ -126,10 +168,28 @@ impl Phase {
         }))
     }
 
-    /// The set has lost one, and none has come into it. Without a set: never.
+    /// What is left has lost one. Of a phase without it: never.
     fn shrinks(&self, f: Var, updates: &[Update]) -> Formula {
-        let Some((sort, left)) = self.left else { return Formula::Is(false) };
+        let Some((sort, left, _)) = self.left else { return Formula::Is(false) };
         some("x", sort, |x| and([left(f, x), not(left(f, x).after(updates))]))
+    }
+
+    /// One has come into it.
+    fn grows(&self, f: Var, updates: &[Update]) -> Formula {
+        let Some((sort, left, _)) = self.left else { return Formula::Is(false) };
+        some("x", sort, |x| and([not(left(f, x)), left(f, x).after(updates)]))
+    }
+
+    fn is_within(&self, within: Within) -> bool {
+        self.left.is_some_and(|(.., w)| w == within)
+    }
+
+    /// It stays, or less is left of what is left in each phase of the scan.
+    fn goes_on(&self, f: Var, w: Var, updates: &[Update]) -> Formula {
+        let scan = PHASES.iter().filter(|phase| self.is_within(Within::Scan) && phase.is_within(Within::Scan));
+        let in_scan = or(scan.map(|phase| phase.holds(f, w).after(updates)));
+        let stays = or([self.holds(f, w).after(updates), and([self.shrinks(f, updates), in_scan])]);
+        and([stays, not(self.grows(f, updates))])
     }
 }
 
@@ -147,7 +207,8 @@ fn in_phase(phase: &Phase, so: impl FnOnce(Var, Var) -> Formula) -> Formula {
 /// If it is in the queue it waits for its turn, or has it; and the world is to stop for which it waits.
 fn is_stopper(s: Var) -> Formula {
     let waits = Places::of(&[ASKS, SLEEPS_IN_LINE, FIRST]);
-    let stops = and([among(s, STOPPERS), STOPPING.of([])]);
+    let holds = or([not(at(s, SEES)), sees_a_call(s)]);
+    let stops = and([among(s, STOPPERS), STOPPING.of([]), holds, or([not(at(s, HOLDS)), hands_a_p(s)])]);
     or([not(IN_LINE.of([s])), among(s, waits), stops])
 }
 
@@ -156,27 +217,21 @@ fn is_stopper(s: Var) -> Formula {
 /// # Panics
 /// If a step that is due is not drawn.
 pub fn obligations(system: &System) -> Vec<Obligation> {
-    let mut all: Vec<Obligation> = Vec::new();
+    let mut them: Vec<Obligation> = Vec::new();
     let covers = some("f", M, |f| {
         let nowhere = PHASES.iter().map(|phase| not(some("w", M, |w| phase.holds(f, w))));
         and([is_first(f), is_stopper(f)].into_iter().chain(nowhere))
     });
-    all.push(Obligation::never("covers".to_owned(), Vec::new(), vec![covers]));
+    them.push(Obligation::never("covers".to_owned(), Vec::new(), vec![covers]));
     for (n, phase) in PHASES.iter().enumerate() {
-        of_what_is_due(system, n, phase, &mut all);
+        of_what_is_due(system, n, phase, &mut them);
     }
     for (index, t) in system.transitions.iter().enumerate() {
         let mut never = |name: String, wrong: Formula| {
-            all.push(Obligation::of_transition(system, index, format!("{name}/{}", t.name), vec![wrong]));
+            them.push(Obligation::of_transition(system, index, format!("{name}/{}", t.name), vec![wrong]));
         };
         for (n, phase) in PHASES.iter().enumerate() {
-            let leads_back = |f, w| {
-                let grows = phase.left.map_or(Formula::Is(false), |(sort, left)| {
-                    some("x", sort, |x| and([not(left(f, x)), left(f, x).after(&t.updates)]))
-                });
-                let stays = and([phase.holds(f, w).after(&t.updates), not(grows)]);
-                not(or([stays, is_later(n, f).after(&t.updates)]))
-            };
+            let leads_back = |f, w| not(or([phase.goes_on(f, w, &t.updates), is_later(n, f).after(&t.updates)]));
             never(format!("stays/{}", phase.name), in_phase(phase, leads_back));
         }
         let pushes_in = |s: Var, a: Var| {
@@ -188,10 +243,10 @@ pub fn obligations(system: &System) -> Vec<Obligation> {
         never("line".to_owned(), some("s", M, |s| some("a", M, |a| pushes_in(s, a))));
         never("stoppers".to_owned(), some("s", M, |s| and([is_stopper(s), not(is_stopper(s).after(&t.updates))])));
     }
-    all
+    them
 }
 
-fn of_what_is_due(system: &System, n: usize, phase: &Phase, all: &mut Vec<Obligation>) {
+fn of_what_is_due(system: &System, n: usize, phase: &Phase, them: &mut Vec<Obligation>) {
     let steps: Vec<(usize, &Transition, &[Of])> = phase
         .due
         .iter()
@@ -200,7 +255,7 @@ fn of_what_is_due(system: &System, n: usize, phase: &Phase, all: &mut Vec<Obliga
             (index, &system.transitions[index], *of)
         })
         .collect();
-    if phase.left.is_none_or(|(sort, _)| sort == M) {
+    if !phase.is_within(Within::ItselfByOthers) {
         let can = |f, w| {
             or(steps.iter().map(|(_, due, of)| {
                 let guard = and([and(due.guard.iter().cloned()), Phase::binds(of, &due.params, f, w)]);
@@ -208,7 +263,7 @@ fn of_what_is_due(system: &System, n: usize, phase: &Phase, all: &mut Vec<Obliga
             }))
         };
         let cannot = and([lock_is_free(), in_phase(phase, |f, w| not(can(f, w)))]);
-        all.push(Obligation::never(format!("due/{}", phase.name), Vec::new(), vec![cannot]));
+        them.push(Obligation::never(format!("due/{}", phase.name), Vec::new(), vec![cannot]));
     }
     for (index, due, of) in steps {
         let leads_nowhere = in_phase(phase, |f, w| {
@@ -216,7 +271,7 @@ fn of_what_is_due(system: &System, n: usize, phase: &Phase, all: &mut Vec<Obliga
             and([Phase::binds(of, &due.params, f, w), not(on)])
         });
         let name = if phase.due.len() == 1 { String::new() } else { format!("/{}", due.name) };
-        all.push(Obligation::of_transition(
+        them.push(Obligation::of_transition(
             system,
             index,
             format!("leads_on/{}{name}", phase.name),

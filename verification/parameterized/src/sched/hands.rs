@@ -1,8 +1,8 @@
-//! How a P is left: an M idles it, or hands it off, or its G is in a system call.
+//! How a P is left: an M idles it, or hands it off; and how an M that sleeps, or is new, gets one.
 
 use super::state::*;
-use super::steps::step;
-use crate::logic::{Formula, Update, and, not, or, same, some};
+use super::steps::{STARTS_COUNTED, STARTS_UNCOUNTED, step};
+use crate::logic::{Formula, Update, and, at, not, or, same, some};
 use crate::system::Transition;
 
 /// The steps, with one of them wrong if `variant` names it.
@@ -10,7 +10,8 @@ pub(super) fn steps(variant: &str, steps: &mut Vec<Transition>) {
     idles(variant, steps);
     looks_too_early(variant, steps);
     rests(variant, steps);
-    calls(variant, steps);
+    wakes_m(variant, steps);
+    starts(steps);
 }
 
 /// An M that idles its P, or hands one off.
@@ -61,7 +62,12 @@ fn idles(variant: &str, steps: &mut Vec<Transition>) {
             if counts {
                 t.when(some_idle());
             }
-            t.clear(holds, &[m, p]).set(IDLE, &[p]).goes(m, if hand { OUT } else { REST });
+            t.clear(holds, &[m, p]).set(IDLE, &[p]);
+            if hand {
+                t.goes_out(m)
+            } else {
+                t.goes(m, REST)
+            };
         });
         step(steps, pick("rechecks", "rechecks_handing"), source, |t, m| {
             let p = t.for_each("p", P);
@@ -82,7 +88,12 @@ fn idles(variant: &str, steps: &mut Vec<Transition>) {
         step(steps, pick("idles", "settles"), source, |t, m| {
             let p = t.for_each("p", P);
             t.from(m, idling).when(holds.of([m, p])).clear(LOCKS, &[m]);
-            t.clear(holds, &[m, p]).set(IDLE, &[p]).goes(m, if hand { OUT } else { REST });
+            t.clear(holds, &[m, p]).set(IDLE, &[p]);
+            if hand {
+                t.goes_out(m)
+            } else {
+                t.goes(m, REST)
+            };
         });
         step(steps, pick("counts_called", "counts_called_handing"), "protocol/spinning.rs: become_spinning", |t, m| {
             t.from(m, if hand { HAND_SEES_NEED } else { SEES_NEED }).drains(m).set(COUNTED, &[m]);
@@ -109,7 +120,7 @@ fn idles(variant: &str, steps: &mut Vec<Transition>) {
             if is("elects-outside-the-lock") {
                 t.when(not(NEED.of([])));
             }
-            t.clear(HANDS, &[m, p]).set(IDLE, &[p]).goes(m, OUT);
+            t.clear(HANDS, &[m, p]).set(IDLE, &[p]).goes_out(m);
         });
     }
     for (name, is_locked) in [("sees_work_handing", false), ("has_work_handing", true)] {
@@ -201,44 +212,56 @@ fn rests(variant: &str, steps: &mut Vec<Transition>) {
     });
 }
 
-/// System calls.
-fn calls(variant: &str, steps: &mut Vec<Transition>) {
-    let is = |name: &str| variant == name;
-
-    step(steps, "enters_blocking", "protocol/syscall.rs: entersyscallblock", |t, m| {
-        let p = t.for_each("p", P);
-        t.from(m, RUN).passes_on(m, p, m).goes(m, HAND_OFF);
-    });
-    step(steps, "enters", "protocol/syscall.rs: entersyscall", |t, m| {
-        t.from(m, RUN).goes(m, SYSCALL);
-    });
-    step(steps, "exits_kept", "protocol/syscall.rs: exitsyscall", |t, m| {
-        t.from(m, SYSCALL).goes(m, RUN);
-    });
-    step(steps, "retakes", "sched/sysmon.rs: look_at", |t, m| {
-        let (w, p) = (t.for_each("w", M), t.for_each("p", P));
-        t.from(m, OUT).takes_from_a_call(m, w, p, HANDS).goes(w, OUT).goes(m, HAND_OFF);
-    });
-    step(steps, "takes_back", "protocol/syscall.rs: exitsyscall", |t, m| {
-        let (w, p) = (t.for_each("w", M), t.for_each("p", P));
-        t.from(m, OUT).takes_from_a_call(m, w, p, OWNS).goes(w, OUT).goes(m, RUN);
-    });
-    step(steps, "exits_to_idle_p", "sched/syscall.rs: pidleget_or_queue", |t, m| {
-        let p = t.for_each("p", P);
-        t.from(m, OUT).gets_idle(m, p, OWNS).goes(m, RUN);
-    });
-    if is("queues-outside-the-lock") {
-        step(steps, "sees_no_idle_p", "sched/syscall.rs: pidleget_or_queue", |t, m| {
-            t.from(m, OUT).takes_lock(m).when(not(some_idle())).goes(m, SAW_NO_P);
+/// An M that sleeps gets a P.
+fn wakes_m(variant: &str, steps: &mut Vec<Transition>) {
+    for (name, from, to) in [("wakes_m", STARTS_COUNTED, WOKEN_COUNTED), ("wakes_m_uncounted", STARTS_UNCOUNTED, WOKEN)]
+    {
+        step(steps, name, "types/m.rs: wake_with", |t, m| {
+            let (w, p) = (t.for_each("w", M), t.for_each("p", P));
+            t.from_any(m, from).from(w, ASLEEP).takes_lock(m).sets_nextp(m, w, p);
+            if to == WOKEN_COUNTED {
+                t.clear(COUNTED, &[m]).set(COUNTED, &[w]);
+            }
+            t.goes_home(m).goes(w, to);
         });
     }
-    step(steps, "exits_and_queues", "sched/syscall.rs: pidleget_or_queue", |t, m| {
-        let g = t.for_each("g", G);
-        if is("queues-outside-the-lock") {
-            t.from(m, SAW_NO_P).takes_lock(m);
-        } else {
-            t.from(m, OUT).takes_lock(m).when(not(some_idle()));
+    step(steps, "takes_nextp", "types/m.rs: take_nextp", |t, m| {
+        let p = t.for_each("p", P);
+        t.from_any(m, WOKENS).when(NEXTP.of([m, p]));
+        if variant != "takes-nextp-without-an-exchange" {
+            t.clear(NEXTP, &[m, p]);
         }
-        t.queues(g).set(PUTS_GLOBAL, &[m, g]).goes(m, REST);
+        t.set(OWNS, &[m, p]).goes_if(m, at(m, WOKEN_COUNTED), SPIN, SEARCH);
     });
+}
+
+/// It starts a thread for an M that has none.
+fn starts(steps: &mut Vec<Transition>) {
+    let source = "protocol/threads.rs: start";
+    for (name, from, to) in [("reserves", START, NEWM), ("reserves_uncounted", START_UNCOUNTED, NEWM_UNCOUNTED)] {
+        step(steps, name, source, |t, m| {
+            let (w, p) = (t.for_each("w", M), t.for_each("p", P));
+            t.from(m, from).from(w, NEW).takes_lock(m).sets_nextp(m, w, p).set(RESERVES, &[m, w]);
+            t.goes(m, to).goes(w, RESERVED);
+        });
+    }
+    for (name, from, to) in [("starts", NEWM, WOKEN_COUNTED), ("starts_uncounted", NEWM_UNCOUNTED, WOKEN)] {
+        step(steps, name, source, |t, m| {
+            let w = t.for_each("w", M);
+            t.from(m, from).when(RESERVES.of([m, w])).clear(RESERVES, &[m, w]);
+            if from == NEWM {
+                t.clear(COUNTED, &[m]).set(COUNTED, &[w]);
+            }
+            t.goes_home(m).goes(w, to);
+        });
+    }
+    for (name, from, to) in
+        [("gets_no_thread", NEWM, NO_THREAD), ("gets_no_thread_uncounted", NEWM_UNCOUNTED, NO_THREAD_UNCOUNTED)]
+    {
+        step(steps, name, source, |t, m| {
+            let (w, p) = (t.for_each("w", M), t.for_each("p", P));
+            t.from(m, from).when(RESERVES.of([m, w])).when(NEXTP.of([w, p])).clear(RESERVES, &[m, w]);
+            t.clear(NEXTP, &[w, p]).set(HANDS, &[m, p]).goes(m, to).goes(w, NEW);
+        });
+    }
 }

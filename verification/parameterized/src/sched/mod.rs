@@ -1,12 +1,16 @@
 //! The scheduler: spinning and parking, handing off, system calls, and stopping the world. While a G waits in a queue and a P is idle, some
 //! M looks, or must look; and what is wanted of stops ([`stops`]).
 
+pub mod calls;
 pub mod ends;
 mod hands;
+mod owners;
+mod places;
 pub mod poller;
 pub mod progress;
 mod queued;
 mod resizes;
+pub mod retakes;
 pub mod state;
 pub mod steps;
 pub mod stops;
@@ -24,7 +28,7 @@ pub fn system(variant: &str) -> System {
         name: "sched",
         about: "the scheduler: while a G is queued and a P is idle, some M looks for it, or must look; and the world is stopped in turn",
         memory: "TSO-like store buffers",
-        sorts: &[M, P, G],
+        sorts: &[M, P, G, C],
         places: PLACES,
         relations: RELATIONS,
         axioms: Vec::new(),
@@ -33,7 +37,7 @@ pub fn system(variant: &str) -> System {
         transitions: steps::steps(variant),
         invariant: invariant(),
         safety: safety(),
-        sizes: &[&[2, 1, 1], &[2, 2, 1], &[3, 2, 1], &[3, 2, 2], &[4, 3, 2]],
+        sizes: &[&[2, 1, 1, 1], &[2, 2, 1, 1], &[3, 2, 1, 1], &[3, 2, 2, 2], &[4, 3, 2, 2]],
     }
 }
 
@@ -42,16 +46,9 @@ fn initial() -> Vec<Formula> {
         all("m", M, |m| among(m, Places::of(&[OUT, NEW, ASLEEP]))),
         all("p", P, |p| or([IDLE.of([p]), SPARE.of([p])])),
         all("p", P, |p| not(and([IDLE.of([p]), SPARE.of([p])]))),
-        all("g", G, |g| and([UNQUEUED.of([g]), not(GLOBAL.of([g]))])),
-        all("g", G, |g| all("p", P, |p| not(RING.of([g, p])))),
-        not(NEED.of([])),
-        not(STOPPING.of([])),
-        all("p", P, |p| not(HELD.of([p]))),
+        all("g", G, |g| UNQUEUED.of([g])),
     ];
-    facts.extend([AHEAD, OWES].map(nothing));
-    facts.extend([COUNTED, LOCKS, CLEARS, SAW_GLOBAL, IN_LINE, TOKEN].map(|rel| all("m", M, |m| not(rel.of([m])))));
-    facts.extend([SAW_RING, OWNS, HANDS, STARTS].map(|rel| all("m", M, |m| all("p", P, |p| not(rel.of([m, p]))))));
-    facts.extend([PUTS, PUTS_GLOBAL, SPILLS, YIELDED].map(|rel| all("m", M, |m| all("g", G, |g| not(rel.of([m, g]))))));
+    facts.extend(RELATIONS.iter().filter(|rel| ![IDLE, SPARE, UNQUEUED].contains(rel)).map(|rel| nothing(*rel)));
     facts
 }
 
@@ -91,6 +88,7 @@ fn invariant() -> Vec<Conjunct> {
     let mut all_of_it = while_the_world_runs();
     all_of_it.extend(queued::invariant());
     all_of_it.extend(stops::invariant());
+    all_of_it.extend(owners::invariant());
     all_of_it
 }
 
@@ -162,12 +160,7 @@ fn while_the_world_runs() -> Vec<Conjunct> {
         conjunct(
             "owned_is_not_idle",
             "a P with an owner is neither idle nor held for a stopper",
-            all("m", M, |m| {
-                all("p", P, |p| {
-                    let has = or([OWNS, HANDS, STARTS].map(|rel| rel.of([m, p])));
-                    implies(has, and([not(IDLE.of([p])), not(HELD.of([p]))]))
-                })
-            }),
+            all("m", M, |m| all("p", P, |p| implies(has(m, p), and([not(IDLE.of([p])), not(HELD.of([p]))])))),
         ),
         conjunct(
             "idle_ring_is_empty",
@@ -301,6 +294,7 @@ fn safety() -> Vec<Conjunct> {
     let mut all_of_it = work_conservation();
     all_of_it.push(queued::safety());
     all_of_it.extend(stops::safety());
+    all_of_it.extend(owners::safety());
     all_of_it
 }
 
@@ -321,7 +315,7 @@ fn work_conservation() -> Vec<Conjunct> {
             some("m", M, |m| or([PUTS.of([m, g]), PUTS_GLOBAL.of([m, g]), SPILLS.of([m, g])])),
         ])
     };
-    let resting = Places::of(&[OUT, NEW, ASLEEP, RUN, SYSCALL]);
+    let resting = Places::of(&[OUT, NEW, ASLEEP, RUN, INSIDE]);
     vec![
         conjunct(
             "work_is_conserved",
@@ -340,21 +334,6 @@ fn work_conservation() -> Vec<Conjunct> {
             "an_idle_p_has_no_g",
             "the ring of an idle P is empty",
             all("g", G, |g| all("p", P, |p| implies(IDLE.of([p]), not(RING.of([g, p]))))),
-        ),
-        conjunct(
-            "one_owner_of_each_p",
-            "a P is owned by one, or is idle",
-            all("m", M, |m| {
-                all("p", P, |p| {
-                    implies(
-                        OWNS.of([m, p]),
-                        and([
-                            not(IDLE.of([p])),
-                            all("n", M, |n| and([not(HANDS.of([n, p])), implies(OWNS.of([n, p]), same(m, n))])),
-                        ]),
-                    )
-                })
-            }),
         ),
     ]
 }

@@ -22,6 +22,7 @@ pub const RANKS: &[u8] = &[
     SEES_NEED,
     CALLED,
     GOT_P,
+    WOKEN_COUNTED,
     CLEAR,
     SPIN,
     IDLED,
@@ -38,6 +39,8 @@ pub const RANKS: &[u8] = &[
     HAND_SEES_NEED,
     HAND_CALLED,
     START,
+    NEWM,
+    NO_THREAD,
 ];
 
 /// Steps that move an M which answers, and do not lower its rank: with that, what bounds them.
@@ -45,7 +48,7 @@ pub const RISES: &[(&str, &str)] = &[("gets_p_for_work", "nothing: work was seen
 
 /// Steps at which one M relies on another that may be farther from the G than itself.
 pub const RELIES: &[&str] =
-    &["trusts", "is_not_elected", "starts", "is_refused", "leaves", "ends_scan_found", "ends_scan_retired"];
+    &["trusts", "is_not_elected", "is_refused", "leaves", "ends_scan_found", "ends_scan_retired", "wakes_m", "starts"];
 
 fn answering() -> Places {
     Places::of(RANKS)

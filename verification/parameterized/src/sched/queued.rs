@@ -129,11 +129,13 @@ pub(super) fn invariant() -> Vec<Conjunct> {
         conjunct("no_g_is_lost", "each G is somewhere", all("g", G, is_somewhere)),
         conjunct(
             "putters_have_a_p",
-            "a thread whose put into its ring is not visible has a P, and so has one that runs a G, or searches",
-            all("m", M, |m| {
-                let puts = some("g", G, |g| PUTS.of([m, g]));
-                implies(or([puts, among(m, WITH_P)]), has_p(m))
-            }),
+            "a thread whose put into its ring is not visible has a P",
+            of_mg(|m, g| implies(PUTS.of([m, g]), has_p(m))),
+        ),
+        conjunct(
+            "runners_have_a_p",
+            "and so has one that runs a G, or searches",
+            all("m", M, |m| implies(among(m, WITH_P), has_p(m))),
         ),
     ]
 }

@@ -2,7 +2,7 @@
 
 use super::state::*;
 use super::steps::step;
-use super::stops::{has, of_mp};
+use super::stops::of_mp;
 use crate::logic::{Formula, all, and, implies, not};
 use crate::system::{Conjunct, Transition};
 

@@ -1,7 +1,8 @@
 //! The state of the scheduler: where each thread is, and what it holds.
 
+pub use super::places::*;
 use crate::logic::{Formula, Places, Sort, Var, all, among, and, at, not, or, some};
-use crate::system::{places, relations};
+use crate::system::relations;
 
 /// Threads: Ms, and those of the embedder that submit, or stop the world.
 pub const M: Sort = Sort("M");
@@ -9,6 +10,9 @@ pub const M: Sort = Sort("M");
 pub const P: Sort = Sort("P");
 /// Gs.
 pub const G: Sort = Sort("G");
+/// System calls: what an M leaves in its P's word, an M and a tick in the kernel. (A tick that comes round, after 2^32 takings while
+/// a thread stands between its load and its exchange, is left out.)
+pub const C: Sort = Sort("C");
 
 relations! {
     /// It is one of those that `nmspinning` counts.
@@ -35,6 +39,10 @@ relations! {
     YIELDED = "yielded"(M, G);
     /// It has started the world, and has this P, in whose ring there are Gs, to be run by another M.
     STARTS = "starts"(M, P);
+    /// The P is in this M's `nextp`.
+    NEXTP = "nextp"(M, P);
+    /// It has set the `nextp` of that M, which has no thread yet.
+    RESERVES = "reserves"(M, M);
     /// It is on the idle list.
     IDLE = "idle"(P);
     /// It is held for a stopper.
@@ -59,250 +67,31 @@ relations! {
     TOKEN = "token"(M);
     /// It has noted, under the lock, that it has to wake that stopper.
     OWES = "owes_a_wake"(M, M);
+    /// The P's word says that its M is in this system call.
+    WORD = "word"(P, C);
+    /// This thread has stored that into the word, and the store is in its store buffer.
+    LEAVES = "leaves_buffered"(M, P, C);
+    /// This thread is in this system call, and has left its P in a word.
+    IN = "in_call"(M, C);
+    /// There was such a call.
+    MADE = "made"(C);
+    /// This M made the call. Only a wrong variant asks, and a trace.
+    BY = "made_by"(C, M);
+    /// The call is none: a G that ignores preemption was interrupted. The stopper may miss it, and the monitor will not.
+    DETACHED = "detached"(C);
+    /// This thread has read the word of this P, and found this call there.
+    SEEN = "seen"(M, P, C);
+    /// A P was taken out of another call than the one that was seen.
+    MISTAKEN = "mistaken"();
+    /// `wanted` says that the world is to stop.
+    WANTED = "wanted"();
+    /// This stopper's store to `wanted` is in its store buffer.
+    REQUESTS = "requests_buffered"(M);
+    /// This stopper has looked at the word of this P.
+    SCANNED = "scanned"(M, P);
     /// What a step moves at once: as it likes, and nothing between steps.
     BATCH = "batch"(G);
 }
-
-places! {
-    /// Without a P: a thread of the embedder, or an M whose G is in a system call.
-    OUT;
-    /// An M that was never started, or has ended.
-    NEW;
-    /// It sleeps, on the list.
-    ASLEEP;
-    /// It runs a G.
-    RUN;
-    /// Its G is in a short system call; its P is in the P's word.
-    SYSCALL;
-    /// It has taken Gs out of its full ring.
-    SPILL;
-    /// It has put a G into `runnext`, and has the G that was there in its hands.
-    KICKS;
-    /// It has queued a G.
-    QUEUED;
-    /// It has passed the StoreLoad of `wakep`.
-    FENCED;
-    /// It has read that no M is counted.
-    ELECT;
-    /// It has read that a spinning M is asked for.
-    REQUESTED;
-    /// It has read that a spinning M is asked for, and that a P is idle all the same.
-    SEES_IDLE;
-    /// It is counted, and looks for an idle P.
-    ELECTED;
-    /// There is none: it lowers its count. Under the lock.
-    LOWER;
-    /// It asks for a spinning M. Under the lock.
-    ASK;
-    /// It has a P for an M that is to spin.
-    START;
-    /// It has a P for an M that is not.
-    START_UNCOUNTED;
-    /// No M is available: it puts the P's Gs into the global queue. Under the lock.
-    REFUSED_DRAIN;
-    /// No M is available: it has idled the P, and lowers its count. Under the lock.
-    REFUSED_LOWER;
-    /// No M is available: it asks for a spinning M. Under the lock.
-    REFUSED_ASK;
-    /// It hands a P off.
-    HAND_OFF;
-    /// It looks for a G, and does not spin.
-    SEARCH;
-    /// It has just been counted, and clears `needspinning`.
-    CLEAR;
-    /// It spins.
-    SPIN;
-    /// It spins, and has found a G.
-    FOUND;
-    /// It is about to idle its P, and no other is idle: it reads the count. Under the lock.
-    RECHECK;
-    /// It idles its P. Under the lock.
-    IDLES;
-    /// It has read that a spinning M is asked for. Under the lock.
-    SEES_NEED;
-    /// As SEES_NEED, of a P that it hands off.
-    HAND_SEES_NEED;
-    /// It was asked to spin, is counted, and clears `needspinning`. Under the lock.
-    CALLED;
-    /// As RECHECK, of a P that it hands off.
-    HAND_RECHECK;
-    /// As IDLES, of a P that it hands off.
-    HAND_IDLES;
-    /// As CALLED, for the M that gets the P.
-    HAND_CALLED;
-    /// Wrong: it has read, before it takes the lock, that another looks, or that a P is idle.
-    HAND_TRUSTS;
-    /// Wrong: it is back from a system call, and has seen, under an earlier hold of the lock, that no P is idle.
-    SAW_NO_P;
-    /// Wrong: it has read that no P is idle, and puts Gs into its ring.
-    SAW_NONE_IDLE;
-    /// It is counted, and has idled its P.
-    IDLED;
-    /// It has found a G, was the last that was counted, and scans.
-    SCAN_FOUND;
-    /// It has left the count without a G, and scans.
-    SCAN_RETIRED;
-    /// It has seen work, and looks for an idle P.
-    SAW_WORK;
-    /// It has one.
-    GOT_P;
-    /// It is about to sleep.
-    REST;
-    /// It spins, and has seen that the world is to stop: it leaves the count. Under the lock.
-    GIVES_UP;
-    /// A stopper that asks whether it is the first in the line.
-    ASKS;
-    /// It sleeps until it is.
-    SLEEPS_IN_LINE;
-    /// It is the first.
-    FIRST;
-    /// It has said that the world is to stop, and asks whether every P is held.
-    WAITS;
-    /// It has taken a P out of a system call.
-    HOLDS;
-    /// It sleeps until every P is held.
-    SLEEPS;
-    /// The world is stopped.
-    STOPPED;
-    /// An M that is back from the poller, with a P and one G in hand.
-    INJECTS_ONE;
-    /// The same with more.
-    INJECTS;
-    /// It has put what sources or the poller have into its ring, and has yet to wake an M.
-    TURNS;
-    /// Wrong: it holds a P for another M, and waits for the world to start.
-    WAITS_FOR_START;
-    /// Wrong: it has left the line before the world runs.
-    LEFT_EARLY;
-}
-
-/// Where it is counted.
-pub const COUNTING: Places = Places::of(&[
-    ELECTED,
-    LOWER,
-    START,
-    REFUSED_DRAIN,
-    REFUSED_LOWER,
-    CLEAR,
-    SPIN,
-    FOUND,
-    CALLED,
-    HAND_CALLED,
-    IDLED,
-    GIVES_UP,
-]);
-/// Where it holds the lock.
-pub const LOCKING: Places = Places::of(&[
-    LOWER,
-    ASK,
-    REFUSED_DRAIN,
-    REFUSED_LOWER,
-    REFUSED_ASK,
-    RECHECK,
-    IDLES,
-    SEES_NEED,
-    CALLED,
-    HAND_RECHECK,
-    HAND_IDLES,
-    HAND_SEES_NEED,
-    HAND_CALLED,
-    GIVES_UP,
-]);
-/// Where it will look for Gs everywhere, or will see to it that another M does: at [`REQUESTED`] too, if a P is idle.
-pub const ANSWERING: Places = Places::of(&[
-    QUEUED,
-    FENCED,
-    ELECT,
-    REQUESTED,
-    SEES_IDLE,
-    ELECTED,
-    START,
-    CLEAR,
-    SPIN,
-    FOUND,
-    SEES_NEED,
-    HAND_SEES_NEED,
-    CALLED,
-    HAND_CALLED,
-    IDLED,
-    SAW_WORK,
-    GOT_P,
-    SPILL,
-    KICKS,
-    INJECTS,
-    TURNS,
-]);
-/// Where it owns no P.
-pub const WITHOUT_P: Places = Places::of(&[
-    OUT,
-    NEW,
-    ASLEEP,
-    REST,
-    IDLED,
-    SCAN_RETIRED,
-    SAW_WORK,
-    HAND_OFF,
-    HAND_RECHECK,
-    HAND_IDLES,
-    HAND_SEES_NEED,
-    HAND_CALLED,
-    HAND_TRUSTS,
-    START_UNCOUNTED,
-    SLEEPS_IN_LINE,
-    WAITS,
-    HOLDS,
-    SLEEPS,
-    STOPPED,
-    WAITS_FOR_START,
-    LEFT_EARLY,
-]);
-/// Where it owns one.
-pub const WITH_P: Places = Places::of(&[
-    RUN,
-    SYSCALL,
-    KICKS,
-    SEARCH,
-    CLEAR,
-    SPIN,
-    FOUND,
-    RECHECK,
-    SEES_NEED,
-    CALLED,
-    SCAN_FOUND,
-    GOT_P,
-    INJECTS_ONE,
-    INJECTS,
-    TURNS,
-]);
-/// Where it may hold a P to pass it on.
-pub const HANDING: Places = Places::of(&[
-    HAND_OFF,
-    HAND_TRUSTS,
-    HAND_RECHECK,
-    HAND_IDLES,
-    HAND_SEES_NEED,
-    HAND_CALLED,
-    START,
-    START_UNCOUNTED,
-    REFUSED_DRAIN,
-    HOLDS,
-]);
-/// Where a stopper has its turn.
-pub const SERVED: Places = Places::of(&[FIRST, WAITS, HOLDS, SLEEPS, STOPPED]);
-/// Where it does nothing for others now.
-pub const SLEEPERS: Places = Places::of(&[NEW, ASLEEP, SLEEPS_IN_LINE, SLEEPS, STOPPED, WAITS_FOR_START]);
-/// Where no M is available to it.
-pub const REFUSED: Places = Places::of(&[REFUSED_DRAIN, REFUSED_LOWER, REFUSED_ASK]);
-/// Where it scans.
-pub const SCANNING: Places = Places::of(&[SCAN_FOUND, SCAN_RETIRED]);
-/// Where it may do anything: it runs a G, or is out.
-pub const OUTSIDE: Places = Places::of(&[RUN, OUT]);
-/// Where it is about to idle a P. Under the lock.
-pub const IDLING: Places = Places::of(&[RECHECK, IDLES, HAND_RECHECK, HAND_IDLES]);
-/// Where a stopper has said that the world is to stop, and has not started it.
-pub const STOPPERS: Places = Places::of(&[WAITS, HOLDS, SLEEPS, STOPPED]);
-/// Where it searches, with a P.
-pub const SEARCHING: Places = Places::of(&[SEARCH, SPIN]);
 
 /// `nmspinning` is 0.
 pub fn none_counted() -> Formula {
@@ -337,6 +126,21 @@ pub fn ring_shows(p: Var) -> Formula {
 /// It holds a P, to run Gs.
 pub fn has_p(m: Var) -> Formula {
     some("p", P, |p| OWNS.of([m, p]))
+}
+
+/// It holds this P: to run Gs, to pass it on, or in its `nextp`.
+pub fn has(m: Var, p: Var) -> Formula {
+    or([OWNS, HANDS, STARTS, NEXTP].map(|rel| rel.of([m, p])))
+}
+
+/// The P is in its word, or about to be.
+pub fn in_word(p: Var, c: Var) -> Formula {
+    or([WORD.of([p, c]), some("w", M, |w| LEAVES.of([w, p, c]))])
+}
+
+/// It is in a system call, and has left its P in a word.
+pub fn in_call(m: Var) -> Formula {
+    some("c", C, |c| IN.of([m, c]))
 }
 
 /// It answers for every G that is queued anywhere.

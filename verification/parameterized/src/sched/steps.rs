@@ -1,11 +1,13 @@
-//! Every step of the scheduler, once; those of stops are in [`stops`].
+//! Every step of the scheduler, once; those of stops are in [`stops`], those of system calls in [`calls`].
 
 use super::state::*;
-use super::{hands, poller, stops};
+use super::{calls, hands, poller, stops};
 use crate::logic::{Formula, Places, Rel, Var, all, and, at, not, or, same, some};
 use crate::system::Transition;
 
 const ELECTS: Places = Places::of(&[ELECT, SEES_IDLE]);
+pub(super) const STARTS_COUNTED: Places = Places::of(&[START, NO_THREAD]);
+pub(super) const STARTS_UNCOUNTED: Places = Places::of(&[START_UNCOUNTED, NO_THREAD_UNCOUNTED]);
 
 /// The steps, with one of them wrong if `variant` names it.
 pub fn steps(variant: &str) -> Vec<Transition> {
@@ -17,6 +19,7 @@ pub fn steps(variant: &str) -> Vec<Transition> {
     hands::steps(variant, &mut steps);
     poller::steps(variant, &mut steps);
     stops::steps(variant, &mut steps);
+    calls::steps(variant, &mut steps);
     steps
 }
 
@@ -50,7 +53,11 @@ impl Transition {
         self.assign(GLOBAL, |x| or([GLOBAL.of([x[0]]), PUTS_GLOBAL.of([m, x[0]])]));
         self.clear_all(PUTS_GLOBAL, &[m]);
         self.assign(NEED, |_| and([NEED.of([]), not(CLEARS.of([m]))]));
-        self.clear(CLEARS, &[m])
+        self.clear(CLEARS, &[m]);
+        self.assign(WORD, |x| or([WORD.of([x[0], x[1]]), LEAVES.of([m, x[0], x[1]])]));
+        self.clear_all(LEAVES, &[m]);
+        self.assign(WANTED, |_| or([WANTED.of([]), REQUESTS.of([m])]));
+        self.clear(REQUESTS, &[m])
     }
 
     /// `m` takes this idle P, under the lock: to run Gs, or to pass it on.
@@ -63,14 +70,19 @@ impl Transition {
         self.when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HANDS, &[h, p])
     }
 
-    /// `m` takes this P out of the system call of `w`.
-    pub fn takes_from_a_call(&mut self, m: Var, w: Var, p: Var, holds: Rel) -> &mut Self {
-        self.from(w, SYSCALL).when(OWNS.of([w, p])).drains(m).clear(OWNS, &[w, p]).set(holds, &[m, p])
+    /// The P that `m` passes on is in the `nextp` of `w`.
+    pub fn sets_nextp(&mut self, m: Var, w: Var, p: Var) -> &mut Self {
+        self.when(HANDS.of([m, p])).clear(HANDS, &[m, p]).set(NEXTP, &[w, p])
     }
 
-    /// `m` goes on to run its G, or is out.
+    /// `m` goes on to run its G, or is out, or in its system call.
     pub(super) fn goes_home(&mut self, m: Var) -> &mut Self {
-        self.goes_if(m, has_p(m), RUN, OUT)
+        self.goes_where(m, [(has_p(m), RUN), (in_call(m), INSIDE), (Formula::Is(true), OUT)])
+    }
+
+    /// `m`, which has no P, is out, or in its system call.
+    pub(super) fn goes_out(&mut self, m: Var) -> &mut Self {
+        self.goes_if(m, in_call(m), INSIDE, OUT)
     }
 
     /// `m` begins a scan.
@@ -175,7 +187,7 @@ fn wakes(variant: &str, steps: &mut Vec<Transition>) {
         t.from_any(m, ELECTS).when(none_counted()).drains(m).set(COUNTED, &[m]).goes(m, ELECTED);
     });
     step(steps, "is_not_elected", "protocol/spinning.rs: elect_unless", |t, m| {
-        t.from_any(m, ELECTS).when(not(none_counted())).drains(m).goes_home(m);
+        t.from_any(m, ELECTS).when(not(none_counted())).goes_home(m);
     });
     step(steps, "gets_idle_p", "sched/spinning.rs: pidleget", |t, m| {
         let p = t.for_each("p", P);
@@ -205,20 +217,9 @@ fn wakes(variant: &str, steps: &mut Vec<Transition>) {
         }
         t.goes_home(m);
     });
-    step(steps, "starts", "protocol/threads.rs: startm", |t, m| {
-        let (w, p) = (t.for_each("w", M), t.for_each("p", P));
-        t.from(m, START).from_any(w, Places::of(&[ASLEEP, NEW])).when(HANDS.of([m, p])).takes_lock(m);
-        t.clear(HANDS, &[m, p]).set(OWNS, &[w, p]).clear(COUNTED, &[m]).set(COUNTED, &[w]);
-        t.goes_home(m).goes(w, SPIN);
-    });
-    step(steps, "starts_uncounted", "protocol/threads.rs: startm", |t, m| {
-        let (w, p) = (t.for_each("w", M), t.for_each("p", P));
-        t.from(m, START_UNCOUNTED).from_any(w, Places::of(&[ASLEEP, NEW])).when(HANDS.of([m, p])).takes_lock(m);
-        t.clear(HANDS, &[m, p]).set(OWNS, &[w, p]).goes_home(m).goes(w, SEARCH);
-    });
-    for (name, from) in [("is_refused", START), ("is_refused_uncounted", START_UNCOUNTED)] {
+    for (name, from) in [("is_refused", STARTS_COUNTED), ("is_refused_uncounted", STARTS_UNCOUNTED)] {
         step(steps, name, "sched/threads.rs: refused", |t, m| {
-            t.from(m, from).takes_lock(m);
+            t.from_any(m, from).takes_lock(m);
             if !is("forgets-who-fell-asleep") {
                 t.when(all("s", M, |s| not(at(s, ASLEEP))));
             }

@@ -1,8 +1,9 @@
 //! Stopping the world: stoppers come in turn; every P is held for the one that is the first, and none is idle; when it starts the world
 //! those with a G in their ring are run, the others are idle, and an M is woken for what was queued.
 //!
-//! How an M and a stopper see each other at a system call is another drawing's: see `custody`.
+//! How an M and a stopper see each other at a system call is in [`calls`](super::calls).
 
+use super::calls::in_no_word;
 use super::resizes;
 use super::state::*;
 use super::steps::step;
@@ -24,14 +25,10 @@ pub fn is_held_or_spare(p: Var) -> Formula {
     or([HELD.of([p]), SPARE.of([p])])
 }
 
-/// It holds this P, for itself or to pass it on.
-pub(super) fn has(m: Var, p: Var) -> Formula {
-    or([OWNS, HANDS, STARTS].map(|rel| rel.of([m, p])))
-}
-
 impl Transition {
-    /// The world is to stop, and each P that was idle is held.
-    pub fn holds_what_is_idle(&mut self) -> &mut Self {
+    /// The world is to stop, says `m`, and each P that was idle is held.
+    pub fn holds_what_is_idle(&mut self, m: Var) -> &mut Self {
+        self.set(REQUESTS, &[m]).clear_all(SCANNED, &[m]);
         self.assign(STOPPING, |_| Formula::Is(true));
         self.assign(HELD, |x| or([HELD.of([x[0]]), IDLE.of([x[0]])])).assign(IDLE, |_| Formula::Is(false))
     }
@@ -62,7 +59,7 @@ impl Transition {
     /// The world runs: of the Ps that are held, `m` has those with a G, and the others are idle.
     pub fn starts(&mut self, m: Var) -> &mut Self {
         let is_its = |x: &[Var]| and([same(x[0], m), HELD.of([x[1]]), ring_shows(x[1])]);
-        self.assign(STOPPING, |_| Formula::Is(false));
+        self.assign(STOPPING, |_| Formula::Is(false)).assign(WANTED, |_| Formula::Is(false));
         self.assign(STARTS, |x| or([STARTS.of([x[0], x[1]]), is_its(x)]));
         self.assign(IDLE, |x| or([IDLE.of([x[0]]), and([HELD.of([x[0]]), not(ring_shows(x[0]))])]));
         self.assign(HELD, |_| Formula::Is(false))
@@ -80,7 +77,7 @@ pub fn steps(variant: &str, steps: &mut Vec<Transition>) {
 /// A stopper, until it is its turn.
 fn in_line(variant: &str, steps: &mut Vec<Transition>) {
     step(steps, "queues_up", "protocol/stw/mod.rs: queue_up", |t, m| {
-        t.from_any(m, OUTSIDE).joins_the_line(m).goes(m, ASKS);
+        t.from_any(m, Places::of(&[RUN, OUT])).joins_the_line(m).goes(m, ASKS);
     });
     if variant == "pushes" {
         step(steps, "pushes_in", "protocol/stw/mod.rs: queue_up", |t, m| {
@@ -118,21 +115,17 @@ fn in_line(variant: &str, steps: &mut Vec<Transition>) {
 /// It stops the world, and starts it.
 fn stops(variant: &str, steps: &mut Vec<Transition>) {
     step(steps, "begins_to_stop", "sched/stw.rs: begin", |t, m| {
-        t.from(m, FIRST).when(not(has_p(m))).takes_lock(m).holds_what_is_idle().notes_the_stopper(m).goes(m, WAITS);
+        t.from(m, FIRST).when(not(has_p(m))).takes_lock(m).holds_what_is_idle(m).notes_the_stopper(m).goes(m, SAYS);
     });
     step(steps, "begins_to_stop_with_a_p", "sched/stw.rs: begin", |t, m| {
         let p = t.for_each("p", P);
-        t.from(m, FIRST).when(OWNS.of([m, p])).takes_lock(m).holds_what_is_idle();
-        t.clear(OWNS, &[m, p]).set(HELD, &[p]).notes_the_stopper(m).goes(m, WAITS);
-    });
-    step(steps, "takes_from_a_call", "sched/stw.rs: take_from_syscalls", |t, m| {
-        let (w, p) = (t.for_each("w", M), t.for_each("p", P));
-        t.from(m, WAITS).takes_from_a_call(m, w, p, HANDS).goes(w, OUT).goes(m, HOLDS);
+        t.from(m, FIRST).when(OWNS.of([m, p])).takes_lock(m).holds_what_is_idle(m);
+        t.clear(OWNS, &[m, p]).set(HELD, &[p]).notes_the_stopper(m).goes(m, SAYS);
     });
     step(steps, "holds_it", "sched/central.rs: releasep", |t, m| {
         let p = t.for_each("p", P);
         t.from(m, HOLDS).when(HANDS.of([m, p])).takes_lock(m).clear(HANDS, &[m, p]).set(HELD, &[p]);
-        t.notes_the_stopper(m).goes(m, WAITS);
+        t.notes_the_stopper(m).goes(m, SCANS);
     });
     step(steps, "is_stopped", "protocol/stw/mod.rs: is_stopped", |t, m| {
         t.from(m, WAITS).when(all_held()).owes_nothing(m).goes(m, STOPPED);
@@ -195,7 +188,7 @@ fn meanwhile(variant: &str, steps: &mut Vec<Transition>) {
         let p = t.for_each("p", P);
         t.from(m, HAND_OFF).when(HANDS.of([m, p])).takes_lock(m).when(STOPPING.of([]));
         hands_in(t, m, p, HANDS);
-        t.goes(m, OUT);
+        t.goes_out(m);
     });
     step(steps, "hands_in_refused", "sched/threads.rs: refused", |t, m| {
         let p = t.for_each("p", P);
@@ -203,15 +196,17 @@ fn meanwhile(variant: &str, steps: &mut Vec<Transition>) {
         hands_in(t, m, p, HANDS);
         t.goes_if(m, COUNTED.of([m]), REFUSED_LOWER, REFUSED_ASK);
     });
-    step(steps, "gives_its_p", "protocol/syscall.rs: entersyscall", |t, m| {
-        let p = t.for_each("p", P);
-        t.from(m, SYSCALL).passes_on(m, p, m).goes(m, HAND_OFF);
-    });
     if variant == "stopped-with-a-p-in-hand" {
         step(steps, "waits_for_the_start", "sched/threads.rs: startm", |t, m| {
             t.from(m, START_UNCOUNTED).when(STOPPING.of([])).goes(m, WAITS_FOR_START);
         });
     }
+}
+
+/// It has this P, has left it in the P's word, or in the `nextp` of an M that it starts.
+fn has_or_left(m: Var, p: Var) -> Formula {
+    let starts = some("w", M, |w| and([RESERVES.of([m, w]), NEXTP.of([w, p])]));
+    or([has(m, p), some("c", C, |c| and([in_word(p, c), IN.of([m, c])])), starts])
 }
 
 /// It was unparked, or a thread is about to unpark it.
@@ -276,7 +271,9 @@ pub(super) fn invariant() -> Vec<Conjunct> {
         conjunct(
             "none_is_lost",
             "each P is somewhere",
-            all("p", P, |p| or([is_held_or_spare(p), IDLE.of([p]), some("m", M, |m| has(m, p))])),
+            all("p", P, |p| {
+                or([is_held_or_spare(p), IDLE.of([p]), some("m", M, |m| has(m, p)), some("c", C, |c| in_word(p, c))])
+            }),
         ),
     ];
     all_of_it.extend(resizes::invariant());
@@ -333,9 +330,10 @@ pub(super) fn safety() -> Vec<Conjunct> {
     let mut all_of_it = vec![
         conjunct(
             "no_p_runs_in_a_stopped_world",
-            "in a stopped world every P is held, and no thread has one",
+            "in a stopped world every P is held, no thread has one, and none is in a system call",
             all("s", M, |s| {
-                implies(at(s, STOPPED), of_mp(|m, p| and([is_held_or_spare(p), not(IDLE.of([p])), not(has(m, p))])))
+                let nowhere = |m, p| and([not(IDLE.of([p])), not(has(m, p)), in_no_word(p)]);
+                implies(at(s, STOPPED), of_mp(|m, p| and([is_held_or_spare(p), nowhere(m, p)])))
             }),
         ),
         conjunct(
@@ -359,17 +357,17 @@ pub(super) fn safety() -> Vec<Conjunct> {
         ),
         conjunct(
             "every_p_can_be_handed_in",
-            "while the world is to stop, a P that is not held is that of a thread that is awake",
+            "while the world is to stop, a P that is not held is that of a thread that is awake, or is in its system call",
             all("p", P, |p| {
-                let owner = some("m", M, |m| and([has(m, p), not(among(m, SLEEPERS))]));
+                let owner = some("m", M, |m| and([has_or_left(m, p), not(among(m, SLEEPERS))]));
                 implies(and([STOPPING.of([]), not(is_held_or_spare(p))]), owner)
             }),
         ),
         conjunct(
             "no_start_is_lost",
-            "in a world that runs each P that there is is idle, or a thread that is awake has it",
+            "in a world that runs each P that there is is idle, or a thread that is awake has it, or has left it in its word",
             all("p", P, |p| {
-                let owner = some("m", M, |m| and([has(m, p), not(among(m, SLEEPERS))]));
+                let owner = some("m", M, |m| and([has_or_left(m, p), not(among(m, SLEEPERS))]));
                 implies(not(STOPPING.of([])), or([IDLE.of([p]), SPARE.of([p]), owner]))
             }),
         ),

@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 /// With which questions loops begin.
 const LEFT: &str = "a G is left in the ring of a P that ends";
-const IN_CALL: &str = "another P is in a system call";
 const IS_FIRST: &str = "under the lock: those before it have left the line";
 const IS_STOPPED: &str = "under the lock: every P is held";
 
@@ -26,8 +25,8 @@ pub(super) static ROOM: Room = Room {
     operations: &[
         Operation { name: "queue_up", heads: &[IS_FIRST], run: || queue_up(true) },
         Operation { name: "queue_up, without a P", heads: &[IS_FIRST], run: || queue_up(false) },
-        Operation { name: "stop", heads: &[IN_CALL, IS_STOPPED], run: || stops(Some(OwnedP::forge(PId(0)))) },
-        Operation { name: "stop, without a P", heads: &[IN_CALL, IS_STOPPED], run: || stops(None) },
+        Operation { name: "stop", heads: &[IS_STOPPED], run: || stops(Some(OwnedP::forge(PId(0)))) },
+        Operation { name: "stop, without a P", heads: &[IS_STOPPED], run: || stops(None) },
         straight("start_the_world", start_the_world),
         straight("releasep", releasep),
         Operation { name: "procresize", heads: &[LEFT], run: resizes },
@@ -183,12 +182,8 @@ impl Neighbours for World {
         self.wakes(noted.pop(), &self.me);
     }
     fn take_from_syscalls(&self) {
+        // Word by word, in `syscall::take_from_syscalls, for a stop`.
         tell("takes every P that is in a system call");
-        while self.left.get() > 0 && whether(IN_CALL) {
-            let noted = self.hold();
-            answered("under the lock: it is held", self.are_held());
-            self.wakes(noted, &self.me);
-        }
     }
     fn is_stopped(&self) -> bool {
         // Other threads may have handed in what is missing; they wake this one.

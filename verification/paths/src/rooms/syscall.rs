@@ -1,6 +1,7 @@
 //! `protocol/syscall.rs`. Three operations are what the monitor and a stopper do with a P's word.
 
 use super::straight;
+use super::stw::World;
 use crate::host::{Access, Domain, Havoc, Telling, ask, before, tell, whether};
 use crate::path::{Operation, Room};
 use kernel::atomic::Value;
@@ -101,7 +102,9 @@ fn scans() -> String {
     loop {
         if let Some(p) = word.take_any() {
             p.discard();
-            tell("under the lock: it is held");
+            if World::hands_in("under the lock: it is held") {
+                tell("unparks it");
+            }
         }
         if !whether("there is another word") {
             break;

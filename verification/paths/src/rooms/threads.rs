@@ -39,23 +39,27 @@ pub(super) static ROOM: Room = Room {
             startm(NextP::from_word(some_p()).expect("a P"), &ms, &Others);
             "".to_owned()
         }),
-        Operation {
-            name: "stopm",
-            heads: &["nextp.swap none"],
-            run: || {
-                let ms = [m()];
-                USER.set(User::Sleeper);
-                match stopm(MId(0), &ms, &Others) {
-                    NextP::Exit => "an end".to_owned(),
-                    NextP::Run { p, .. } => {
-                        p.discard();
-                        "a P".to_owned()
-                    }
-                }
-            },
-        },
+        Operation { name: "stopm", heads: &[TAKES], run: || wakes(|ms| stopm(MId(0), ms, &Others)) },
+        // An M that sleeps already.
+        Operation { name: "wait_nextp", heads: &[TAKES], run: || wakes(|ms| ms[0].wait_nextp()) },
     ],
 };
+
+/// With which step the loop of an M that sleeps begins.
+const TAKES: &str = "nextp.swap none";
+
+fn wakes(sleep: impl Fn(&[M<Havoc>]) -> NextP) -> String {
+    let ms = [m()];
+    USER.set(User::Sleeper);
+    match sleep(&ms) {
+        NextP::Exit => "an end".to_owned(),
+        NextP::Run { p, token } => {
+            p.discard();
+            token.into_iter().for_each(SpinningToken::discard);
+            "a P".to_owned()
+        }
+    }
+}
 
 /// Which half of the pair `nextp` the operation is.
 #[derive(Clone, Copy)]

@@ -6,7 +6,6 @@
 //! what is found is decided by the solvers, for every size: under the drawing's invariant the guards are the same, and where they
 //! hold each relation becomes the same.
 
-mod custody;
 mod extent;
 mod runq;
 mod sched;
@@ -103,7 +102,7 @@ const MOVES: &[&str] = &[
 ];
 
 /// The drawings that are tied.
-pub static DRAWINGS: &[&Drawing] = &[&sched::DRAWING, &runq::DRAWING, &custody::DRAWING];
+pub static DRAWINGS: &[&Drawing] = &[&sched::DRAWING, &runq::DRAWING];
 
 /// What came of it.
 #[derive(Debug, Default)]

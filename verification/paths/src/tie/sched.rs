@@ -1,5 +1,6 @@
 //! `protocol/spinning.rs` and `protocol/handoff.rs` in the words of the drawing `sched`.
 
+mod calls;
 mod poller;
 mod queues;
 mod stops;
@@ -48,6 +49,7 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("local::is_empty", SCAN_RETIRED),
         ("globq::put", RUN),
         ("globq::put", OUT),
+        ("globq::put", INSIDE),
         ("globq::get_batch", SEARCH),
         ("globq::get_batch", SPIN),
         ("local::get", SEARCH),
@@ -65,14 +67,17 @@ pub(super) static DRAWING: Drawing = Drawing {
         ("spinning::next", RUN),
         ("spinning::make", RUN),
         ("spinning::make", OUT),
+        ("spinning::make", INSIDE),
         ("syscall::entersyscallblock", RUN),
         ("syscall::entersyscall", RUN),
         ("syscall::interrupt", RUN),
-        ("syscall::exitsyscall", SYSCALL),
-        ("syscall::exitsyscall", OUT),
+        ("syscall::exitsyscall", INSIDE),
         ("syscall::exitsyscall, of a call known to block", OUT),
         ("syscall::retake", OUT),
-        ("syscall::take_from_syscalls, for a stop", WAITS),
+        ("syscall::take_from_syscalls, for a stop", SCANS),
+        ("threads::stopm", REST),
+        ("threads::wait_nextp", WOKEN),
+        ("threads::wait_nextp", WOKEN_COUNTED),
         ("stw::queue_up", RUN),
         ("stw::queue_up, without a P", OUT),
         ("stw::stop", FIRST),
@@ -82,7 +87,7 @@ pub(super) static DRAWING: Drawing = Drawing {
     ],
     ends: |what| match what {
         "counted" => Places::of(&[SPIN, IDLED, START]),
-        "nothing" => Places::of(&[REST, OUT]),
+        "nothing" => Places::of(&[REST, OUT, INSIDE]),
         "none" => SEARCHING,
         "a G" | "the G that it read" | "the one in runnext" | "the oldest, and how many it read" => {
             Places::of(&[RUN, FOUND])
@@ -95,14 +100,24 @@ pub(super) static DRAWING: Drawing = Drawing {
         "the P" => Places::of(&[HAND_OFF]),
         "rests" => Places::of(&[REST]),
         "looks" => Places::of(&[SEARCH]),
-        "away" => Places::of(&[HAND_OFF, SYSCALL]),
+        "away" => Places::of(&[HAND_OFF, INSIDE]),
+        "a P" => SEARCHING,
         "asleep" => Places::of(&[ASLEEP]),
         "the first in the line" => Places::of(&[FIRST]),
         "a stopped world" | "a world of another size" => Places::of(&[STOPPED]),
         "the P, to be run by an M that is not counted" => Places::of(&[START_UNCOUNTED]),
-        _ => Places::of(&[RUN, OUT]),
+        _ => OUTSIDE,
     },
-    open: &["nmspinning.", "needspinning.", "a P is idle", "head.exchange", "runnext.swap"],
+    open: &[
+        "nmspinning.",
+        "needspinning.",
+        "a P is idle",
+        "head.exchange",
+        "runnext.swap",
+        "word.",
+        "nextp.",
+        "its P is wanted",
+    ],
     words: &[
         MOVES,
         &[
@@ -116,6 +131,7 @@ pub(super) static DRAWING: Drawing = Drawing {
             "mput",
             "mget",
             "falls asleep",
+            "its P is wanted",
         ],
     ],
     within: &[
@@ -147,13 +163,13 @@ pub(super) static DRAWING: Drawing = Drawing {
         "runnext::steal",
         "runnext::is_set",
     ],
-    left_out: &[
-        ("the safepoint", &["stw::for_each_p"]),
-        ("an M that sleeps: it is woken together with its P", &["threads::stopm"]),
-    ],
-    elsewhere: &[("a store buffer", &["flushes_put", "flushes_global", "flushes_clear"])],
-    sizes: &[&[2, 2, 1], &[3, 2, 2]],
-    steps: (30_000, 120),
+    left_out: &[("the safepoint", &["stw::for_each_p"])],
+    elsewhere: &[(
+        "a store buffer",
+        &["flushes_put", "flushes_global", "flushes_clear", "flushes_word", "flushes_request"],
+    )],
+    sizes: &[&[3, 1, 0, 3], &[2, 2, 1, 2], &[3, 2, 2, 2]],
+    steps: (80_000, 120),
 };
 
 /// How many Ms are counted, if the count is one of these. `is_counted`: the thread itself is.
@@ -189,7 +205,10 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         return queues::read(edge, t, context);
     }
     if context.operation.starts_with("syscall::") {
-        return calls(edge, t, context);
+        return calls::read(edge, t, context);
+    }
+    if context.operation.starts_with("threads::") {
+        return calls::waits(edge, t, context);
     }
     if context.operation.starts_with("stw::") {
         return stops::read(edge, t, context);
@@ -220,7 +239,8 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
         "fence" => _ = t.drains(m),
         "nmspinning.load" => _ = t.when(count(&edge.answers, m, false)),
         "nmspinning.exchange 0 for 1" if is("done") => _ = t.when(none_counted()).drains(m).set(COUNTED, &[m]),
-        "nmspinning.exchange 0 for 1" => _ = t.when(count(&edge.answers, m, false)).drains(m),
+        // One that fails is a load.
+        "nmspinning.exchange 0 for 1" => _ = t.when(count(&edge.answers, m, false)),
         "nmspinning.add 1" => _ = t.drains(m).set(COUNTED, &[m]),
         "nmspinning.add -1" => _ = t.when(count(&edge.answers, m, true)).drains(m).clear(COUNTED, &[m]),
         "needspinning.load" => _ = t.when(either(NEED.of([]))),
@@ -285,18 +305,26 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
             let w = the(t, "w", M);
             t.takes_lock(m).when(at(w, ASLEEP));
         }
-        "newm" if is("done") => {
+        "mget" if is("a new one") => {
             let w = the(t, "w", M);
             t.takes_lock(m).when(at(w, NEW));
-            gives(t, context, w);
         }
-        // Set for an M that sleeps; or for a new one, which has no thread yet.
-        "nextp.swap the P" => {
-            if let Some(w) = t.params.iter().copied().find(|param| param.name == "w") {
-                gives(t, context, w);
+        "newm" if is("done") => {
+            let w = the(t, "w", M);
+            t.when(RESERVES.of([m, w])).clear(RESERVES, &[m, w]);
+            if context.place == NEWM {
+                t.clear(COUNTED, &[m]).set(COUNTED, &[w]);
             }
         }
-        "mget" | "newm" | "nextp.swap none" | "unpark" => (),
+        // Set for an M that sleeps; or for a new one, which has no thread yet.
+        "nextp.swap the P" => return gives(t, context),
+        // What its caller has set, and the M has no thread to take.
+        "nextp.swap none" => {
+            let (w, p) = (the(t, "w", M), the(t, "p", P));
+            t.when(RESERVES.of([m, w])).when(NEXTP.of([w, p])).clear(RESERVES, &[m, w]);
+            t.clear(NEXTP, &[w, p]).set(HANDS, &[m, p]);
+        }
+        "mget" | "newm" | "unpark" => (),
         "refused, under the lock" if is("no M sleeps") => {
             context.is_locked = true;
             t.takes_lock(m).when(all("s", M, |s| not(at(s, ASLEEP)))).set(LOCKS, &[m]);
@@ -332,53 +360,17 @@ fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
     Reading::Step
 }
 
-/// A system call. Its M is in it as long as its P is in the word: who takes that has the P, and the M is out. How the word decides it
-/// is the drawing `custody`'s.
-fn calls(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
-    let m = context.m;
-    let is = |answer: &str| edge.answers.len() == 1 && edge.answers.contains(answer);
-    match edge.step.act.as_str() {
-        "pidleget_or_queue" if is("a P") => {
-            let p = the(t, "p", P);
-            t.takes_lock(m).when(IDLE.of([p])).clear(IDLE, &[p]).set(OWNS, &[m, p]);
-        }
-        "pidleget_or_queue" => {
-            let g = the(t, "g", G);
-            t.takes_lock(m).when(not(some_idle())).queues(g).set(PUTS_GLOBAL, &[m, g]);
-        }
-        "handoffp" if [RUN, SYSCALL].contains(&context.place) => {
-            let p = the(t, "p", P);
-            t.when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HANDS, &[m, p]);
-        }
-        // What comes before the M is in it, and what comes after: the word alone decides between.
-        "its G was interrupted" | "word.load" if context.place == SYSCALL => return Reading::Unknown,
-        "fence" | "its P is wanted" if context.place == RUN => return Reading::Unknown,
-        "goes on under a P" if context.place != RUN => return Reading::Unknown,
-        // It is out already.
-        act if act.starts_with("word.exchange") && context.place == SYSCALL && !is("done") => {
-            return Reading::Elsewhere(Places::of(&[SYSCALL]));
-        }
-        act if act.starts_with("word.exchange") && context.place == SYSCALL => (),
-        act if act.starts_with("word.exchange") && is("done") => {
-            let (w, p) = (the(t, "w", M), the(t, "p", P));
-            let holds = if context.operation.starts_with("syscall::exit") { OWNS } else { HANDS };
-            t.when(at(w, SYSCALL)).when(OWNS.of([w, p])).drains(m).clear(OWNS, &[w, p]).set(holds, &[m, p]);
-        }
-        // How, and how it waits until all are: `stw::stop`.
-        "under the lock: it is held" => return Reading::Elsewhere(Places::of(&[HOLDS])),
-        "under the lock: every P is held" => return Reading::Elsewhere(Places::of(&[WAITS])),
-        _ => (),
-    }
-    Reading::Step
-}
-
-/// The P that the thread passes on is the other's, and so is its place in the count.
-fn gives(t: &mut Transition, context: &Context, w: Var) {
-    let (m, p) = (context.m, the(t, "p", P));
-    t.when(HANDS.of([m, p])).clear(HANDS, &[m, p]).set(OWNS, &[w, p]);
-    if context.place == START {
+/// The P that the thread passes on is in the other's `nextp`; and so is its place in the count, if that one has a thread.
+fn gives(t: &mut Transition, context: &Context) -> Reading {
+    let (m, w, p) = (context.m, the(t, "w", M), the(t, "p", P));
+    let is_new = t.guard.contains(&at(w, NEW));
+    t.sets_nextp(m, w, p);
+    if is_new {
+        t.set(RESERVES, &[m, w]);
+    } else if [START, NO_THREAD].contains(&context.place) {
         t.clear(COUNTED, &[m]).set(COUNTED, &[w]);
     }
+    Reading::Step
 }
 
 fn finds_nothing(t: &mut Transition, context: &mut Context, is_own: bool) {

@@ -1,6 +1,7 @@
 //! A stop of the world, and its start, in the words of the drawing `sched`.
 
 use super::*;
+use spinpark_parameterized::sched::calls::is_scanned;
 
 pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Reading {
     let m = context.m;
@@ -28,7 +29,7 @@ pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Re
             if has_none {
                 t.when(not(has_p(m)));
             }
-            t.takes_lock(m).holds_what_is_idle();
+            t.takes_lock(m).holds_what_is_idle(m);
             if has_none {
                 are_held(edge, t);
             }
@@ -39,10 +40,9 @@ pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Re
             t.when(OWNS.of([m, p])).clear(OWNS, &[m, p]).set(HELD, &[p]);
             are_held(edge, t);
         }
-        "another P is in a system call" if is("yes") => {
-            let (w, p) = (the(t, "w", M), the(t, "p", P));
-            t.when(at(w, SYSCALL)).when(OWNS.of([w, p])).drains(m).clear(OWNS, &[w, p]).set(HANDS, &[m, p]);
-        }
+        "fence" => _ = t.drains(m),
+        // Word by word: `syscall::take_from_syscalls, for a stop`.
+        "takes every P that is in a system call" => _ = t.when(all("p", P, |p| is_scanned(m, p))),
         "under the lock: it is held" => {
             let p = the(t, "p", P);
             t.when(HANDS.of([m, p])).takes_lock(m).clear(HANDS, &[m, p]).set(HELD, &[p]);
@@ -80,8 +80,6 @@ pub(super) fn read(edge: &Edge, t: &mut Transition, context: &mut Context) -> Re
             t.when(SPARE.of([p])).clear(SPARE, &[p]).set(HELD, &[p]);
         }
         "wakep" => return Reading::Elsewhere(Places::of(&[QUEUED])),
-        // What it has shown by its StoreLoad, `custody` says.
-        "fence" | "takes every P that is in a system call" | "another P is in a system call" => (),
         _ => return Reading::Unknown,
     }
     Reading::Step

@@ -11,10 +11,10 @@
 //! So of a P in a system call the monitor's second step takes it out, or the call has ended for it, or another thread has it. It is enough that
 //! the monitor is not stopped for ever between the two. Which calls are retaken, and when, `sched/sysmon.rs` decides.
 
-use super::*;
-use crate::logic::{Formula, Var, and, at, implies, or, same, some};
+use super::state::*;
+use crate::logic::{Formula, Var, all, and, at, implies, not, or, same, some};
 use crate::obligations::Obligation;
-use crate::system::Transition;
+use crate::system::{System, Transition};
 
 /// The monitor `m` has seen `p` in call `c`, and nothing else; and it is still there.
 fn is_seen(m: Var, p: Var, c: Var) -> Formula {
@@ -25,7 +25,7 @@ fn is_seen(m: Var, p: Var, c: Var) -> Formula {
 
 /// `p` is in call `c` no more, and no store that puts it there is yet to come.
 fn is_over(p: Var, c: Var) -> Formula {
-    and([MADE.of([c]), not(WORD.of([p, c])), all("w", M, |w| not(PUTS.of([w, p, c])))])
+    and([MADE.of([c]), not(WORD.of([p, c])), all("w", M, |w| not(LEAVES.of([w, p, c])))])
 }
 
 fn of_mpc(wrong: impl Fn(Var, Var, Var) -> Formula) -> Formula {
