@@ -28,6 +28,26 @@ pub struct Finite<'a> {
     begins: Vec<usize>,
     /// The sizes of its arguments.
     shapes: Vec<Vec<usize>>,
+    /// All that it may hold of, in the order of the bits.
+    tuples: Vec<Vec<Vec<u8>>>,
+    plans: Vec<Plan<'a>>,
+}
+
+/// A transition, with the parts of its guard: those that can be asked as soon as so many of its parameters are known.
+pub struct Plan<'a> {
+    transition: &'a Transition,
+    parts: Vec<Vec<&'a Formula>>,
+}
+
+impl<'a> Plan<'a> {
+    /// Of this transition.
+    pub fn of(transition: &'a Transition) -> Self {
+        let mut parts = vec![Vec::new(); transition.params.len() + 1];
+        for part in &transition.guard {
+            parts[needs(part, &transition.params)].push(part);
+        }
+        Plan { transition, parts }
+    }
 }
 
 /// What the variables stand for.
@@ -47,6 +67,14 @@ pub struct Taken {
 impl State {
     /// All threads at place 0, and no relation holds.
     pub const EMPTY: State = State { places: [0; 8], bits: [0; WORDS] };
+
+    fn put(&mut self, bit: usize, holds: bool) {
+        if holds {
+            self.bits[bit / 64] |= 1 << (bit % 64);
+        } else {
+            self.bits[bit / 64] &= !(1 << (bit % 64));
+        }
+    }
 }
 
 impl<'a> Finite<'a> {
@@ -67,7 +95,9 @@ impl<'a> Finite<'a> {
             next += shape.iter().product::<usize>();
         }
         assert!(next <= 64 * WORDS && sizes[0] <= 8, "{sizes:?} takes {next} bits");
-        Finite { system, sizes: sizes.to_vec(), begins, shapes }
+        let count = |shape: &Vec<usize>| (0..shape.iter().product::<usize>()).map(|n| digits(n, shape)).collect();
+        let (tuples, plans) = (shapes.iter().map(count).collect(), system.transitions.iter().map(Plan::of).collect());
+        Finite { system, sizes: sizes.to_vec(), begins, shapes, tuples, plans }
     }
 
     fn bit(&self, rel: Rel, args: impl Iterator<Item = u8>) -> usize {
@@ -83,12 +113,7 @@ impl<'a> Finite<'a> {
 
     /// Makes it hold, or not.
     pub fn put(&self, state: &mut State, rel: Rel, args: &[u8], holds: bool) {
-        let bit = self.bit(rel, args.iter().copied());
-        if holds {
-            state.bits[bit / 64] |= 1 << (bit % 64);
-        } else {
-            state.bits[bit / 64] &= !(1 << (bit % 64));
-        }
+        state.put(self.bit(rel, args.iter().copied()), holds);
     }
 
     fn size(&self, v: &Var) -> usize {
@@ -128,14 +153,11 @@ impl<'a> Finite<'a> {
         for update in updates {
             match update {
                 Update::Rel { rel, formals, body } => {
-                    let shape = &self.shapes[rel.index];
-                    let count: usize = shape.iter().product();
-                    for n in 0..count {
-                        let args = digits(n, shape);
-                        env.extend(formals.iter().zip(&args).map(|(formal, arg)| (formal.id, *arg)));
+                    for (n, args) in self.tuples[rel.index].iter().enumerate() {
+                        env.extend(formals.iter().zip(args).map(|(formal, arg)| (formal.id, *arg)));
                         let truth = self.is_true(body, state, env);
                         env.truncate(env.len() - formals.len());
-                        self.put(&mut after, *rel, &args, truth);
+                        after.put(self.begins[rel.index] + n, truth);
                     }
                 }
                 Update::Goes { m, to } => {
@@ -150,38 +172,52 @@ impl<'a> Finite<'a> {
 
     /// All that can happen next.
     pub fn successors(&self, state: &State, mut each: impl FnMut(Taken)) {
-        for (index, transition) in self.system.transitions.iter().enumerate() {
-            self.instances(transition, state, &[], |set, state, env| {
-                let args = env.iter().map(|(_, x)| *x).chain(transition.set.map(|_| set)).collect();
-                let after = self.apply(&transition.updates, state, env);
-                each(Taken { transition: index, args, after });
+        self.enabled(state, |index, args, state, env| {
+            let after = self.apply(&self.system.transitions[index].updates, state, env);
+            each(Taken { transition: index, args, after });
+        });
+    }
+
+    /// Each transition that can be taken, with its parameters; behind them its set, and the state with it.
+    pub fn enabled(&self, state: &State, mut each: impl FnMut(usize, Vec<u8>, &State, &mut Env)) {
+        for (index, plan) in self.plans.iter().enumerate() {
+            self.instances(plan, state, &[], |set, state, env| {
+                let args = env.iter().map(|(_, x)| *x).chain(plan.transition.set.map(|_| set)).collect();
+                each(index, args, state, env);
             });
         }
+    }
+
+    /// The states after a transition, of those whose parameters, and behind them whose set, are these.
+    pub fn after(&self, index: usize, state: &State, args: &[Option<u8>], mut each: impl FnMut(State)) {
+        let plan = &self.plans[index];
+        self.instances(plan, state, args, |_, state, env| each(self.apply(&plan.transition.updates, state, env)));
     }
 
     /// Each way in which the transition's guard holds, if the first parameters are `fixed`, and behind them its set. `each` gets the set as
     /// a number, whose lowest bit stands for its first element, and the state with it.
     pub fn instances(
         &self,
-        transition: &Transition,
+        plan: &Plan<'_>,
         state: &State,
         fixed: &[Option<u8>],
         mut each: impl FnMut(u8, &State, &mut Env),
     ) {
-        let all = transition.set.map_or(Vec::new(), |rel| self.tuples(rel));
+        let transition = plan.transition;
+        let all: &[Vec<u8>] = transition.set.map_or(&[], |rel| &self.tuples[rel.index]);
         let known = fixed.get(transition.params.len()).copied().flatten();
         for set in known.map_or(0..=((1_u16 << all.len()) - 1) as u8, |known| known..=known) {
             let mut state = *state;
             for (at, args) in all.iter().enumerate() {
                 self.put(&mut state, transition.set.expect("it has elements"), args, set >> at & 1 == 1);
             }
-            self.bind(transition, &state, fixed, 0, &mut Env::new(), &mut |env| each(set, &state, env));
+            self.bind(plan, &state, fixed, 0, &mut Env::new(), &mut |env| each(set, &state, env));
         }
     }
 
     fn bind(
         &self,
-        transition: &Transition,
+        plan: &Plan<'_>,
         state: &State,
         fixed: &[Option<u8>],
         depth: usize,
@@ -189,19 +225,16 @@ impl<'a> Finite<'a> {
         each: &mut dyn FnMut(&mut Env),
     ) {
         // As soon as all that a part of the guard speaks of is known, it is asked.
-        let known = &transition.params[..depth];
-        let is_new = |part: &&Formula| depth == needs(part, &transition.params);
-        debug_assert!(known.len() == env.len());
-        if !transition.guard.iter().filter(is_new).all(|part| self.is_true(part, state, env)) {
+        if !plan.parts[depth].iter().all(|part| self.is_true(part, state, env)) {
             return;
         }
-        let Some(param) = transition.params.get(depth) else { return each(env) };
+        let Some(param) = plan.transition.params.get(depth) else { return each(env) };
         for x in 0..self.size(param) as u8 {
             if fixed.get(depth).copied().flatten().is_some_and(|fixed| fixed != x) {
                 continue;
             }
             env.push((param.id, x));
-            self.bind(transition, state, fixed, depth + 1, env, each);
+            self.bind(plan, state, fixed, depth + 1, env, each);
             env.pop();
         }
     }
@@ -284,9 +317,8 @@ fn needs(formula: &Formula, params: &[Var]) -> usize {
 
 impl Finite<'_> {
     /// All that a relation may hold of.
-    pub fn tuples(&self, rel: Rel) -> Vec<Vec<u8>> {
-        let shape = &self.shapes[rel.index];
-        (0..shape.iter().product::<usize>()).map(|n| digits(n, shape)).collect()
+    pub fn tuples(&self, rel: Rel) -> &[Vec<u8>] {
+        &self.tuples[rel.index]
     }
 }
 

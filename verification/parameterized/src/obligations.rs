@@ -217,11 +217,11 @@ fn counterexample_of(system: &System, obligation: &Obligation, sizes: &[usize]) 
     for rel in system.relations {
         for args in finite.tuples(*rel) {
             let names: Vec<String> =
-                rel.sorts.iter().zip(&args).map(|(sort, arg)| smt::element(sort.0, *arg as usize)).collect();
+                rel.sorts.iter().zip(args).map(|(sort, arg)| smt::element(sort.0, *arg as usize)).collect();
             let term =
                 if names.is_empty() { rel.name.to_owned() } else { format!("({} {})", rel.name, names.join(" ")) };
             script.push_str(&format!("(get-value ((= true {term})))\n"));
-            asks.push(Ask::Rel(*rel, args));
+            asks.push(Ask::Rel(*rel, args.clone()));
         }
     }
     for (at, param) in obligation.params.iter().enumerate() {

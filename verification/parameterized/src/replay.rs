@@ -57,11 +57,9 @@ impl<'a> Replay<'a> {
                 .chain(transition.set.map(|rel| rel.name))
                 .map(|known| step.args.iter().find(|(name, _)| *name == known).map(|(_, value)| *value))
                 .collect();
-            let finite = self.finite;
             let mut count = 0;
-            finite.instances(transition, state, &fixed, |_, state, env| {
+            self.finite.after(index, state, &fixed, |after| {
                 count += 1;
-                let after = finite.apply(&transition.updates, state, env);
                 if !out.contains(&after) {
                     out.push(after);
                 }

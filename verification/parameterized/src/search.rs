@@ -92,16 +92,17 @@ pub fn walk(
         }
         for _ in 0..length {
             let mut nexts = Vec::new();
-            finite.successors(&state, |step| nexts.push(step));
+            finite.enabled(&state, |transition, args, _, _| nexts.push((transition, args)));
             if nexts.is_empty() {
                 break;
             }
             let drawn = (0..draws).map(|_| random.below(nexts.len()));
-            let rarest = drawn.min_by_key(|at| taken[nexts[*at].transition]).expect("one is drawn");
-            let step = nexts.swap_remove(rarest);
-            taken[step.transition] += 1;
-            state = step.after;
-            way.push(step);
+            let rarest = drawn.min_by_key(|at| taken[nexts[*at].0]).expect("one is drawn");
+            let (transition, args) = nexts.swap_remove(rarest);
+            taken[transition] += 1;
+            let known: Vec<Option<u8>> = args.iter().map(|arg| Some(*arg)).collect();
+            finite.after(transition, &state.clone(), &known, |after| state = after);
+            way.push(Taken { transition, args, after: state });
             walked += 1;
             if !goes_on(begin, &way) {
                 return;

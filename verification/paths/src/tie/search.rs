@@ -2,7 +2,7 @@
 
 use super::{Context, Drawing, Reading};
 use crate::path::{Edge, End, Node, Operation, Room, automaton, edges, paths};
-use spinpark_parameterized::finite::{Env, Finite, State};
+use spinpark_parameterized::finite::{Env, Finite, Plan, State};
 use spinpark_parameterized::logic::{Formula, Places, Update, Var, not};
 use spinpark_parameterized::search::walk;
 use spinpark_parameterized::system::{System, Transition};
@@ -106,42 +106,48 @@ impl<'a> Search<'a> {
         if key(source) != key(drawn) {
             return false;
         }
-        let (mut is_possible, mut is_like) = (false, true);
-        self.each(source, place, |finite, state, env| {
+        let mut is_possible = false;
+        let is_like = self.all(source, place, |finite, state, env| {
             is_possible = true;
-            if !is_like {
-                return;
-            }
             let mut other = translated(source, drawn, env);
+            if !is_possible_in(finite, drawn, state, &mut other) {
+                return false;
+            }
             let mut after = finite.apply(&source.updates, state, env);
             let drawn_after = finite.apply(&drawn.updates, state, &mut other);
             after.places = drawn_after.places;
-            is_like &= is_possible_in(finite, drawn, state, &mut other) && after == drawn_after;
+            after == drawn_after
         });
         is_possible && is_like
     }
 
     /// Is, wherever the transition is possible at this place, one of these runs?
     pub(super) fn is_covered(&self, drawn: &Transition, place: u8, found: &[Found]) -> bool {
-        let mut is_covered = true;
-        self.each(drawn, place, |finite, state, env| {
+        self.all(drawn, place, |finite, state, env| {
             let is = |one: &Found| is_possible_in(finite, &one.source, state, &mut translated(drawn, &one.source, env));
-            is_covered &= found.iter().any(is);
-        });
-        is_covered
+            found.iter().any(is)
+        })
     }
 
-    /// Each way in which it is possible, with its thread at this place, in the states that are looked at.
-    fn each(&self, t: &Transition, place: u8, mut each: impl FnMut(&Finite<'_>, &State, &mut Env)) {
+    /// Is that so, in the states that are looked at, of each way in which the transition is possible with its thread at this place?
+    fn all(&self, t: &Transition, place: u8, mut is: impl FnMut(&Finite<'_>, &State, &mut Env) -> bool) -> bool {
+        let plan = Plan::of(t);
         for (finite, states) in &self.samples {
-            for state in states.iter().filter(|state| state.places[..finite.sizes[0]].contains(&place)) {
-                finite.instances(t, state, &[], |_, state, env| {
-                    if state.places[env[0].1 as usize] == place {
-                        each(finite, state, env);
+            for state in *states {
+                for (thread, at) in state.places[..finite.sizes[0]].iter().enumerate() {
+                    let mut is_so = true;
+                    if *at == place {
+                        finite.instances(&plan, state, &[Some(thread as u8)], |_, state, env| {
+                            is_so = is_so && is(finite, state, env);
+                        });
                     }
-                });
+                    if !is_so {
+                        return false;
+                    }
+                }
             }
         }
+        true
     }
 }
 
