@@ -4,7 +4,7 @@
 //! that was served alone and does not go on passes the notification on.
 //!
 //! The user's lock is no part of the room: a task that looks, and is enqueued while it holds that lock, misses no change that is made
-//! under it (tests/cond.rs).
+//! under it (command/tests/cond.rs).
 
 use crate::host::RoomHost;
 use crate::room::{Begun, CallId, Does, Effects, Focus, Real, Room, Spec, WAITS, Wait, Waiting};
