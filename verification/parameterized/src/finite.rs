@@ -101,8 +101,11 @@ impl<'a> Finite<'a> {
     }
 
     fn bit(&self, rel: Rel, args: impl Iterator<Item = u8>) -> usize {
-        let shape = &self.shapes[rel.index];
-        self.begins[rel.index] + args.zip(shape).fold(0, |at, (arg, size)| at * size + arg as usize)
+        let (mut at, shape) = (0, &self.shapes[rel.index]);
+        for (n, arg) in args.enumerate() {
+            at = at * shape[n] + usize::from(arg);
+        }
+        self.begins[rel.index] + at
     }
 
     /// Does the relation hold of these?
@@ -280,6 +283,7 @@ impl<'a> Finite<'a> {
     }
 }
 
+#[inline]
 fn value(env: &Env, var: &Var) -> u8 {
     env.iter().rev().find(|(id, _)| *id == var.id).unwrap_or_else(|| panic!("{var:?} is free")).1
 }

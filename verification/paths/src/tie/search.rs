@@ -30,11 +30,30 @@ pub(super) struct Explained {
 pub(super) struct Search<'a> {
     drawing: &'a Drawing,
     system: &'a System,
-    samples: Vec<(Finite<'a>, &'a [State])>,
+    samples: Vec<(Finite<'a>, &'a Sample)>,
 }
 
 /// States that executions of a drawing meet, in each of its small universes.
-pub(super) struct Met(Vec<Vec<State>>);
+pub(super) struct Met(Vec<Sample>);
+
+/// Those of one universe.
+struct Sample {
+    states: Vec<State>,
+    /// Which threads are at each place, in which states.
+    at: Vec<Vec<(usize, u8)>>,
+}
+
+impl Sample {
+    fn of(states: Vec<State>, threads: usize) -> Sample {
+        let mut at = vec![Vec::new(); usize::from(u8::MAX) + 1];
+        for (n, state) in states.iter().enumerate() {
+            for (thread, place) in state.places[..threads].iter().enumerate() {
+                at[usize::from(*place)].push((n, thread as u8));
+            }
+        }
+        Sample { states, at }
+    }
+}
 
 impl Met {
     pub(super) fn of(drawing: &Drawing, system: &System) -> Met {
@@ -44,7 +63,7 @@ impl Met {
                 met.insert(way.last().map_or(begin, |step| step.after));
                 true
             });
-            met.into_iter().collect()
+            Sample::of(met.into_iter().collect(), sizes[0])
         });
         Met(met.collect())
     }
@@ -57,7 +76,7 @@ impl<'a> Search<'a> {
     /// Looks at these states.
     pub(super) fn new(drawing: &'a Drawing, system: &'a System, met: &'a Met) -> Self {
         let samples = drawing.sizes.iter().zip(&met.0);
-        let samples = samples.map(|(sizes, states)| (Finite::new(system, sizes), &states[..])).collect();
+        let samples = samples.map(|(sizes, sample)| (Finite::new(system, sizes), sample)).collect();
         Search { drawing, system, samples }
     }
 
@@ -132,18 +151,14 @@ impl<'a> Search<'a> {
     /// Is that so, in the states that are looked at, of each way in which the transition is possible with its thread at this place?
     fn all(&self, t: &Transition, place: u8, mut is: impl FnMut(&Finite<'_>, &State, &mut Env) -> bool) -> bool {
         let plan = Plan::of(t);
-        for (finite, states) in &self.samples {
-            for state in *states {
-                for (thread, at) in state.places[..finite.sizes[0]].iter().enumerate() {
-                    let mut is_so = true;
-                    if *at == place {
-                        finite.instances(&plan, state, &[Some(thread as u8)], |_, state, env| {
-                            is_so = is_so && is(finite, state, env);
-                        });
-                    }
-                    if !is_so {
-                        return false;
-                    }
+        for (finite, sample) in &self.samples {
+            for (state, thread) in &sample.at[usize::from(place)] {
+                let mut is_so = true;
+                finite.instances(&plan, &sample.states[*state], &[Some(*thread)], |_, state, env| {
+                    is_so = is_so && is(finite, state, env);
+                });
+                if !is_so {
+                    return false;
                 }
             }
         }
