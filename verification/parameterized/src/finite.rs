@@ -156,7 +156,7 @@ impl<'a> Finite<'a> {
         for update in updates {
             match update {
                 Update::Rel { rel, formals, body } => {
-                    for (n, args) in self.tuples[rel.index].iter().enumerate() {
+                    for (n, args) in self.tuples(*rel).iter().enumerate() {
                         env.extend(formals.iter().zip(args).map(|(formal, arg)| (formal.id, *arg)));
                         let truth = self.is_true(body, state, env);
                         env.truncate(env.len() - formals.len());
@@ -207,7 +207,7 @@ impl<'a> Finite<'a> {
         mut each: impl FnMut(u8, &State, &mut Env),
     ) {
         let transition = plan.transition;
-        let all: &[Vec<u8>] = transition.set.map_or(&[], |rel| &self.tuples[rel.index]);
+        let all = transition.set.map_or(&[][..], |rel| self.tuples(rel));
         let known = fixed.get(transition.params.len()).copied().flatten();
         for set in known.map_or(0..=((1_u16 << all.len()) - 1) as u8, |known| known..=known) {
             let mut state = *state;
@@ -263,17 +263,15 @@ impl<'a> Finite<'a> {
     }
 
     fn holding(&self, state: &State, rel: &Rel, first: Option<u8>, out: &mut String) {
-        let shape = &self.shapes[rel.index];
-        for n in 0..shape.iter().product::<usize>() {
-            let args = digits(n, shape);
-            if first.is_some_and(|first| args[0] != first) || !self.holds(state, *rel, &args) {
+        for args in self.tuples(*rel) {
+            if first.is_some_and(|first| args[0] != first) || !self.holds(state, *rel, args) {
                 continue;
             }
             let skip = usize::from(first.is_some());
             let names: Vec<String> = rel
                 .sorts
                 .iter()
-                .zip(&args)
+                .zip(args)
                 .skip(skip)
                 .map(|(sort, arg)| format!("{}{arg}", sort.0.to_uppercase()))
                 .collect();
@@ -346,18 +344,11 @@ impl Finite<'_> {
         for m in 0..self.sizes[0] {
             renamed.places[name(0, m as u8) as usize] = state.places[m];
         }
-        for (rel, shape) in self.system.relations.iter().zip(&self.shapes) {
-            let count: usize = shape.iter().product();
-            for n in 0..count {
-                let bit = self.begins[rel.index] + n;
-                if state.bits[bit / 64] >> (bit % 64) & 1 == 1 {
-                    let args = digits(n, shape)
-                        .into_iter()
-                        .zip(rel.sorts)
-                        .map(|(x, sort)| name(place_of(self.system, sort.0), x));
-                    let args: Vec<u8> = args.collect();
-                    self.put(&mut renamed, *rel, &args, true);
-                }
+        for rel in self.system.relations {
+            for args in self.tuples(*rel).iter().filter(|args| self.holds(state, *rel, args)) {
+                let args = args.iter().zip(rel.sorts).map(|(x, sort)| name(place_of(self.system, sort.0), *x));
+                let args: Vec<u8> = args.collect();
+                self.put(&mut renamed, *rel, &args, true);
             }
         }
         renamed

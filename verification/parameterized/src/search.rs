@@ -101,7 +101,8 @@ pub fn walk(
             let (transition, args) = nexts.swap_remove(rarest);
             taken[transition] += 1;
             let known: Vec<Option<u8>> = args.iter().map(|arg| Some(*arg)).collect();
-            finite.after(transition, &state.clone(), &known, |after| state = after);
+            let before = state;
+            finite.after(transition, &before, &known, |after| state = after);
             way.push(Taken { transition, args, after: state });
             walked += 1;
             if !goes_on(begin, &way) {

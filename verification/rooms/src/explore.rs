@@ -10,7 +10,7 @@ use crate::rooms::{Common, Declared, ROOMS};
 use rc11::engine::{Config, Counterexample, Report};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
 /// What may come of some programs: how many histories there are, and a digest of the set.
@@ -56,12 +56,12 @@ thread_local! {
 pub fn play_any<R: Room, H: RoomHost>(n: usize) {
     let programs = Common::<R>::of().programs(n);
     let nth = if programs.len() > 1 { H::choose(programs.len()) } else { 0 };
-    is_played(n, nth);
+    plays(n, nth);
     play::start::<R, H>(&programs[nth]);
 }
 
 /// This is the program that is played from now on.
-fn is_played(n: usize, nth: usize) {
+fn plays(n: usize, nth: usize) {
     PROGRAM.set(((n as u64) << 32) + nth as u64 + 1);
 }
 
@@ -164,7 +164,7 @@ impl Played {
         let mut swept = Swept::default();
         let programs = (self.clients)(n);
         for (nth, program) in programs.iter().enumerate().filter(|(nth, program)| is_tried(*nth, &***program)) {
-            is_played(n, nth);
+            plays(n, nth);
             let report = explore(program, None, None);
             swept.programs += 1;
             swept.executions += report.tally.executions;
@@ -197,18 +197,6 @@ impl Played {
     /// As there.
     pub fn run_on_cores(&self, programs: usize) -> Result<(), String> {
         (self.run_on_cores)(programs)
-    }
-}
-
-impl Declared {
-    /// The shapes of a usual run: the ladder, and the focuses.
-    pub fn usual(&self) -> Range<usize> {
-        0..LADDER.len() + (self.focuses)()
-    }
-
-    /// All of its shapes.
-    pub fn shapes(&self) -> Range<usize> {
-        0..self.usual().end + (self.larger)()
     }
 }
 

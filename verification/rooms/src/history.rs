@@ -226,11 +226,6 @@ fn asleep(threads: &[Thread]) -> usize {
     threads.iter().filter(|thread| thread.is_asleep()).count()
 }
 
-/// The places of a thread's calls among all calls.
-fn places(thread: &Thread) -> Vec<usize> {
-    thread.calls.iter().map(|call| call.place).collect()
-}
-
 /// What the threads of an execution have called.
 pub struct History<'a, R: Room> {
     /// All but what they have said.
@@ -258,8 +253,8 @@ impl<R: Room> History<'_, R> {
         let mut fnv = Fnv(0xcbf2_9ce4_8422_2325);
         for thread in &self.threads {
             thread.is_asleep().hash(&mut fnv);
-            for place in places(thread) {
-                self.said[place].1.hash(&mut fnv);
+            for call in &thread.calls {
+                self.said[call.place].1.hash(&mut fnv);
             }
         }
         fnv.finish()

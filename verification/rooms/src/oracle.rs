@@ -252,25 +252,24 @@ impl Search<'_> {
             let woken = thread.wakes[call.wait - 1].woken;
             let may_be_later = went_on && woken == 1 && !self.rules.takes_its_waker;
             if let Err(why) = self.is_woken(woken, may_be_later || went_on && self.meaning.is_over(at, id)) {
-                return self.stops(done, || format!("the wait that {name} gives up {why}"));
+                return self.stops(done, |_| format!("the wait that {name} gives up {why}"));
             }
         }
         let (next, effects, is_so) = self.meaning.step(at, id);
         if !is_so {
-            let told = if self.is_furthest(done) { self.meaning.told(at, id) } else { String::new() };
-            return self.stops(done, || format!("{name} {told}"));
+            return self.stops(done, |meaning| format!("{name} {}", meaning.told(at, id)));
         }
         if self.rules.counts_drops && effects.drops != call.drops {
             let drops = effects.drops;
-            return self.stops(done, || format!("{name} drops {} values, and not {drops}", call.drops));
+            return self.stops(done, |_| format!("{name} drops {} values, and not {drops}", call.drops));
         }
         if let Some(missed) = effects.misses.iter().find(|missed| call.after[missed.thread] > missed.nth) {
             let CallId { thread, nth } = *missed;
-            return self.stops(done, || format!("{name} answers as if {thread}.{nth} had not been"));
+            return self.stops(done, |_| format!("{name} answers as if {thread}.{nth} had not been"));
         }
         let unseen = effects.sees.iter().find(|seen| seen.thread != id.thread && call.seen[seen.thread] <= seen.nth);
         match unseen {
-            Some(CallId { thread, nth }) => self.stops(done, || {
+            Some(CallId { thread, nth }) => self.stops(done, |_| {
                 format!("{name} follows from {thread}.{nth}, and does not see what was done before it")
             }),
             None => Some(next),
@@ -282,36 +281,33 @@ impl Search<'_> {
             of.is_asleep() && self.meaning.is_over(at, CallId { thread, nth: of.calls.len() })
         };
         if let Some(thread) = self.threads.iter().enumerate().position(is_over) {
-            return self.does_not_end(done, || format!("thread {thread} sleeps for ever, and its wait is over"));
+            return self.does_not_end(done, |_| format!("thread {thread} sleeps for ever, and its wait is over"));
         }
         if let Err(why) = self.meaning.at_rest(at) {
-            return self.does_not_end(done, || why.to_owned());
+            return self.does_not_end(done, |_| why.to_owned());
         }
         let ((held, kept), live) = (self.meaning.held(at), self.judged.live);
         if live.is_some_and(|live| live != held) {
-            return self.does_not_end(done, || format!("{live:?} values are left, and not {held}"));
+            return self.does_not_end(done, |_| format!("{live:?} values are left, and not {held}"));
         }
         let of = |thread: &Thread| thread.of_waits_that_are_over().map(|wakers| wakers.unsettled).sum::<u64>();
         let wakers = self.threads.iter().map(of).sum::<u64>();
         if wakers != kept as u64 {
             return self
-                .does_not_end(done, || format!("{wakers} wakers of waits that are over are left, and not {kept}"));
+                .does_not_end(done, |_| format!("{wakers} wakers of waits that are over are left, and not {kept}"));
         }
         true
     }
 
-    fn does_not_end(&mut self, done: &[usize], why: impl FnOnce() -> String) -> bool {
+    fn does_not_end(&mut self, done: &[usize], why: impl FnOnce(&dyn Meaning) -> String) -> bool {
         self.stops::<()>(done, why).is_some()
     }
 
-    fn stops<T>(&mut self, done: &[usize], why: impl FnOnce() -> String) -> Option<T> {
-        if self.is_furthest(done) {
-            self.furthest = (done.iter().sum::<usize>() + 1, why());
+    fn stops<T>(&mut self, done: &[usize], why: impl FnOnce(&dyn Meaning) -> String) -> Option<T> {
+        let depth = done.iter().sum::<usize>() + 1;
+        if depth > self.furthest.0 {
+            self.furthest = (depth, why(self.meaning));
         }
         None
-    }
-
-    fn is_furthest(&self, done: &[usize]) -> bool {
-        done.iter().sum::<usize>() >= self.furthest.0
     }
 }

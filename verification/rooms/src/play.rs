@@ -83,16 +83,12 @@ impl<R: Room, H: RoomHost, I: Real<R, H>> Stage<R, H, I> {
         let poll = |wait: &mut Box<dyn Wait<H, R::Answer> + 'a>, by: &Arc<Sleeper<H>>| {
             let mut lender = by.lends(waiting != Waiting::Renewed);
             let call = self.begins(me, Does::Poll);
-            let polled = wait.poll(&mut lender);
-            let is_over = polled.is_ready();
-            self.ends(
-                me,
-                call,
-                match polled {
-                    Poll::Ready(answer) => Some(answer),
-                    Poll::Pending => None,
-                },
-            );
+            let answer = match wait.poll(&mut lender) {
+                Poll::Ready(answer) => Some(answer),
+                Poll::Pending => None,
+            };
+            let is_over = answer.is_some();
+            self.ends(me, call, answer);
             assert!(!is_over || wait.stays_over(&mut lender), "a wait that was over is not");
             is_over
         };

@@ -2,6 +2,7 @@
 
 use crate::room::{Room, Waiting};
 use std::fmt;
+use std::sync::Arc;
 
 /// One step of a thread: an operation and, if it waits, how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,18 +23,12 @@ impl<Op: fmt::Debug> fmt::Display for Step<Op> {
 }
 
 /// What one thread does.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug)]
 pub struct Thread<R: Room> {
     /// What it holds.
     pub role: R::Role,
     /// Its steps.
     pub steps: Vec<Step<R::Op>>,
-}
-
-impl<R: Room> Clone for Thread<R> {
-    fn clone(&self) -> Self {
-        Thread { role: self.role, steps: self.steps.clone() }
-    }
 }
 
 /// A client program.
@@ -43,12 +38,6 @@ pub struct Program<R: Room> {
     pub setup: R::Setup,
     /// What its threads do.
     pub threads: Vec<Thread<R>>,
-}
-
-impl<R: Room> Clone for Program<R> {
-    fn clone(&self) -> Self {
-        Program { setup: self.setup, threads: self.threads.clone() }
-    }
 }
 
 impl<R: Room> Program<R> {
@@ -150,7 +139,7 @@ impl<'a, R: Room> Of<'a, R> {
         Of { roles: R::roles(), steps: Vec::new(), is_tried }
     }
 
-    // By loops: of this code there is one for each room, and iterators make many functions.
+    /// The program that these numbers are. By loops, as all here: there is one of it for each room, and of iterators many functions.
     fn program(&self, setup: R::Setup, threads: &[Numbers]) -> Program<R> {
         let mut program = Program { setup, threads: Vec::new() };
         for (role, numbers) in threads {
@@ -245,14 +234,14 @@ pub fn programs<R: Room>(
     lens: &[usize],
     is_tried: IsTried<'_, R>,
     is_played: fn(&Program<R>) -> bool,
-) -> Vec<Program<R>> {
+) -> Vec<Arc<Program<R>>> {
     let mut menu = Of::<R>::new(is_tried);
     let (teams, setups, mut programs) = (teams(&mut menu, lens), R::setups(), Vec::new());
     for team in &teams {
         for setup in &setups {
             let program = menu.program(*setup, team);
             if is_played(&program) {
-                programs.push(program);
+                programs.push(Arc::new(program));
             }
         }
     }
@@ -260,12 +249,12 @@ pub fn programs<R: Room>(
 }
 
 /// All programs of a shape.
-pub fn of_shape<R: Room>(shape: &Shape) -> Vec<Program<R>> {
+pub fn of_shape<R: Room>(shape: &Shape) -> Vec<Arc<Program<R>>> {
     programs::<R>(shape.lens, &|_, step| shape.has(step), R::is_small)
 }
 
 /// All programs of the room's `n`th focus; those that are larger come last.
-pub fn of_focus<R: Room>(n: usize) -> Vec<Program<R>> {
+pub fn of_focus<R: Room>(n: usize) -> Vec<Arc<Program<R>>> {
     let (mut all, larger) = (R::focuses(), R::larger());
     all.extend(larger);
     let focus = &all[n];

@@ -150,6 +150,8 @@ places! {
     KEEPS;
 }
 
+/// Where it hands a P off.
+const HANDING_OFF: Places = Places::of(&[HAND_OFF, HAND_TRUSTS, HAND_RECHECK, HAND_IDLES, HAND_SEES_NEED, HAND_CALLED]);
 /// Where it is counted.
 pub const COUNTING: Places = Places::of(&[
     ELECTED,
@@ -221,36 +223,23 @@ pub const WITHOUT_P: Places = Places::of(&[
     IDLED,
     SCAN_RETIRED,
     SAW_WORK,
-    HAND_OFF,
-    HAND_RECHECK,
-    HAND_IDLES,
-    HAND_SEES_NEED,
-    HAND_CALLED,
-    HAND_TRUSTS,
     START_UNCOUNTED,
     SLEEPS_IN_LINE,
-    WAITS,
-    HOLDS,
-    SLEEPS,
-    STOPPED,
     WAITS_FOR_START,
     LEFT_EARLY,
     WOKEN,
     WOKEN_COUNTED,
-    ENTERED,
-    CHECKS,
-    GIVES,
     INSIDE,
     TAKES_BACK,
     RETAKES,
-    SAYS,
-    SCANS,
-    SEES,
     KEEPS,
     RESERVED,
     NEWM_UNCOUNTED,
     NO_THREAD_UNCOUNTED,
-]);
+])
+.and(HANDING_OFF)
+.and(GIVERS)
+.and(STOPPERS);
 /// Where it owns one.
 pub const WITH_P: Places = Places::of(&[
     RUN,
@@ -269,22 +258,10 @@ pub const WITH_P: Places = Places::of(&[
     TURNS,
 ]);
 /// Where it may hold a P to pass it on.
-pub const HANDING: Places = Places::of(&[
-    HAND_OFF,
-    HAND_TRUSTS,
-    HAND_RECHECK,
-    HAND_IDLES,
-    HAND_SEES_NEED,
-    HAND_CALLED,
-    START,
-    START_UNCOUNTED,
-    REFUSED_DRAIN,
-    HOLDS,
-    NO_THREAD,
-    NO_THREAD_UNCOUNTED,
-]);
+pub const HANDING: Places =
+    Places::of(&[START, START_UNCOUNTED, REFUSED_DRAIN, HOLDS, NO_THREAD, NO_THREAD_UNCOUNTED]).and(HANDING_OFF);
 /// Where a stopper has its turn.
-pub const SERVED: Places = Places::of(&[FIRST, SAYS, SCANS, SEES, HOLDS, WAITS, SLEEPS, STOPPED]);
+pub const SERVED: Places = STOPPERS.and(Places::of(&[FIRST]));
 /// Where it does nothing for others now.
 pub const SLEEPERS: Places = Places::of(&[NEW, RESERVED, ASLEEP, SLEEPS_IN_LINE, SLEEPS, STOPPED, WAITS_FOR_START]);
 /// Where no M is available to it.
@@ -302,27 +279,15 @@ pub const GIVERS: Places = Places::of(&[ENTERED, CHECKS, GIVES]);
 /// Where its system call may have been seen in a word, and no more.
 pub const SEEING: Places = Places::of(&[SEES, RETAKES, TAKES_BACK, KEEPS]);
 /// Where a stopper has passed its StoreLoad, and the world is not stopped yet.
-pub const LOOKERS: Places = Places::of(&[SCANS, SEES, HOLDS, WAITS, SLEEPS]);
+pub const LOOKERS: Places = WAITERS.and(Places::of(&[SCANS, SEES, HOLDS]));
 /// Where it has looked at every word.
 pub const WAITERS: Places = Places::of(&[WAITS, SLEEPS]);
 /// Where it may be in a system call: it enters one, hands off the P that it has taken back, or queues Gs.
 pub const CALLERS: Places = Places::of(&[
-    ENTERED,
-    CHECKS,
-    GIVES,
     INSIDE,
     KEEPS,
-    HAND_OFF,
-    HAND_TRUSTS,
-    HAND_RECHECK,
-    HAND_IDLES,
-    HAND_SEES_NEED,
-    HAND_CALLED,
     START,
     START_UNCOUNTED,
-    REFUSED_DRAIN,
-    REFUSED_LOWER,
-    REFUSED_ASK,
     QUEUED,
     FENCED,
     ELECT,
@@ -331,14 +296,16 @@ pub const CALLERS: Places = Places::of(&[
     ELECTED,
     LOWER,
     ASK,
-    NEWM,
-    NEWM_UNCOUNTED,
     NO_THREAD,
     NO_THREAD_UNCOUNTED,
-]);
+])
+.and(GIVERS)
+.and(HANDING_OFF)
+.and(REFUSED)
+.and(STARTING);
 /// Where it is about to idle a P. Under the lock.
 pub const IDLING: Places = Places::of(&[RECHECK, IDLES, HAND_RECHECK, HAND_IDLES]);
 /// Where a stopper has said that the world is to stop, and has not started it.
-pub const STOPPERS: Places = Places::of(&[SAYS, SCANS, SEES, HOLDS, WAITS, SLEEPS, STOPPED]);
+pub const STOPPERS: Places = LOOKERS.and(Places::of(&[SAYS, STOPPED]));
 /// Where it searches, with a P.
 pub const SEARCHING: Places = Places::of(&[SEARCH, SPIN]);

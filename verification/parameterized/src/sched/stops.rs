@@ -150,7 +150,7 @@ fn stops(variant: &str, steps: &mut Vec<Transition>) {
         if !early {
             t.leaves_the_line(m);
         }
-        t.goes(m, if variant == "starts-and-wakes-nobody" { OUT } else { QUEUED });
+        t.goes(m, if variant == "starts-and-wakes-no-m" { OUT } else { QUEUED });
     });
     step(steps, "runs_a_p", "sched/stw.rs: start_the_world", |t, m| {
         let p = t.for_each("p", P);

@@ -165,7 +165,7 @@ pub const WRONG: &[Variant] = &[
         )
     },
     wrong(17, "ends-a-p-with-gs", "a resize ends a P with Gs in its ring", ""),
-    wrong(17, "starts-and-wakes-nobody", "the world is started, and no M is woken for what was queued meanwhile", ""),
+    wrong(17, "starts-and-wakes-no-m", "a stopper starts the world, and wakes no M for what was queued meanwhile", ""),
     wrong(17, "idles-what-has-gs", "when the world is started, a P with Gs in its ring is idled", ""),
     wrong(21, "stays-counted-in-a-stop", "a spinning M that hands its P in for a stop does not leave nmspinning", ""),
     wrong(12, "idles-in-a-stop", "a P is idled although the world is to stop", "mistake of sched/handoff.rs"),

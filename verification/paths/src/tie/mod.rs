@@ -20,7 +20,7 @@ use spinpark_parameterized::obligations::{self, Obligation};
 use spinpark_parameterized::solver::Solver;
 use spinpark_parameterized::system::{System, Transition};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// What a step of the source is in the drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,22 +129,19 @@ pub struct Tied {
 #[must_use]
 pub fn tie(drawing: &Drawing, variant: &str) -> Tied {
     let system = (drawing.system)(variant);
+    let tied = tie_where(drawing, &system, met_in_the_right_one(drawing));
     // A wrong step differs, as a rule, where the right drawing comes to it: then its own executions need not be walked.
-    if !variant.is_empty() {
-        let tied = tie_where(drawing, &system, met_in_the_right_one(drawing));
-        if !tied.differences.is_empty() {
-            return tied;
-        }
+    if variant.is_empty() || !tied.differences.is_empty() {
+        return tied;
     }
     tie_where(drawing, &system, &Met::of(drawing, &system))
 }
 
 /// The states that executions of the drawing itself meet.
 fn met_in_the_right_one(drawing: &Drawing) -> &'static Met {
-    static MET: LazyLock<Vec<Met>> =
-        LazyLock::new(|| DRAWINGS.iter().map(|right| Met::of(right, &(right.system)(""))).collect());
+    static MET: LazyLock<Vec<OnceLock<Met>>> = LazyLock::new(|| DRAWINGS.iter().map(|_| OnceLock::new()).collect());
     let at = DRAWINGS.iter().position(|right| right.name == drawing.name).expect("it is a variant of one");
-    &MET[at]
+    MET[at].get_or_init(|| Met::of(DRAWINGS[at], &(DRAWINGS[at].system)("")))
 }
 
 fn tie_where(drawing: &Drawing, system: &System, met: &Met) -> Tied {

@@ -45,6 +45,7 @@ use crate::room::Room;
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What a function makes of every room, as a list: `every_room!(Played::of)`.
@@ -112,9 +113,9 @@ pub struct Declared {
     /// What its source is called.
     pub source: &'static str,
     /// How many focuses it has.
-    pub focuses: fn() -> usize,
+    focuses: fn() -> usize,
     /// How many more it has that are larger.
-    pub larger: fn() -> usize,
+    larger: fn() -> usize,
     /// A [`Common`].
     common: &'static (dyn Any + Send + Sync),
 }
@@ -128,6 +129,16 @@ impl Declared {
             larger: || R::larger().len(),
             common: &Common::<R>::HERE,
         }
+    }
+
+    /// The shapes of a usual run: the ladder, and the focuses.
+    pub fn usual(&self) -> Range<usize> {
+        0..LADDER.len() + (self.focuses)()
+    }
+
+    /// All of its shapes.
+    pub fn shapes(&self) -> Range<usize> {
+        0..self.usual().end + (self.larger)()
     }
 
     /// Is this file of the kernel's part of the room's source?
@@ -201,15 +212,10 @@ fn programs<R: Room>(n: usize) -> Programs<R> {
     if let Some(known) = known(key) {
         return known.downcast().expect("of this room");
     }
-    let list = match LADDER.get(n) {
+    let all = Arc::new(match LADDER.get(n) {
         Some(shape) => of_shape::<R>(shape),
         None => of_focus::<R>(n - LADDER.len()),
-    };
-    let mut all = Vec::new();
-    for program in list {
-        all.push(Arc::new(program));
-    }
-    let all = Arc::new(all);
+    });
     keep(key, Arc::clone(&all) as Kept);
     all
 }
